@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+# The front door. Every target installs what it needs (scripts/setup) and can be run alone.
+
+BUILD ?= build
+JOBS ?= $(shell nproc)
+VRAMLAB = $(BUILD)/cli/vramlab
+export VRAMLAB_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/vramlab
+
+.DEFAULT_GOAL := help
+.PHONY: help demo model test check check-full kernel kunit conform cases bench mutants fuzz docs style format setup clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: model ## the main job on the model: two scenarios, all policies, table and workload files in demo/
+	@scripts/demo $(VRAMLAB)
+
+model: ## build the C++ model and its command, build/cli/vramlab
+	@scripts/setup model
+	@scripts/build-model $(BUILD)
+
+test: model ## unit tests and goldens of the model
+	@scripts/test-model $(BUILD)
+
+check: ## style, model, kernel, KUnit, conformance: what CI runs; ends with "N passed, N failed"
+	@scripts/check
+
+check-full: ## everything, everywhere: check, 20,000 swarm seeds, mutants, long fuzzing, bench
+	@scripts/check --full
+
+kernel: ## fetch Linux 7.3, patch it, build the um kernel with vttm (cached outside the clone)
+	@scripts/setup kernel
+	@scripts/kernel-tree build --target um
+
+kunit: kernel ## the kernel's own KUnit suites for TTM, drm_exec and gpu_buddy, on the um kernel
+	@scripts/run-kunit
+
+conform: model kernel ## model against kernel: every reproducer and 1,000 random workloads
+	@scripts/run-conform $(VRAMLAB)
+
+cases: model kernel ## the table of reproducers: what each needs to fail, verdict on model and kernel
+	@$(VRAMLAB) cases --backend=model
+	@$(VRAMLAB) cases --backend=kernel
+
+bench: ## speed of the model: references a second, bytes a BO, whole process
+	@scripts/setup model
+	@scripts/run-bench
+
+mutants: ## small faults planted in userspace/kmd: do tests and conformance notice?
+	@scripts/setup model
+	@scripts/run-mutants
+
+fuzz: ## libFuzzer on both parsers and the executor (FUZZ_SECONDS each, default 300)
+	@scripts/setup model
+	@scripts/run-fuzz $(or $(FUZZ_SECONDS),300)
+
+docs: ## build Documentation/ with Sphinx into build/docs
+	@scripts/setup docs
+	@sphinx-build -q -W -b html Documentation $(BUILD)/docs
+	@echo "docs: $(BUILD)/docs/index.html"
+
+style: ## format, layer, licence and shell checks
+	@scripts/check-style
+
+format: ## rewrite the C++ sources with clang-format
+	@git ls-files -co --exclude-standard 'userspace/*.cc' 'userspace/*.h' | xargs clang-format -i
+
+setup: ## install all Debian packages that any target needs
+	@scripts/setup
+
+clean: ## remove what was built in the clone (the kernel cache stays)
+	@rm -rf build build-* demo
