@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+// See ttm_bo.h. Models the end of ttm_bo_util.c: walking the LRU lists of a manager, locking one BO after another.
+#include "kmd/ttm_internal.h"
+
+namespace vramlab::kmd {
+
+static bool ttm_lru_walk_trylock(ttm_bo_lru_cursor *curs, ttm_buffer_object *bo)
+{
+    const ttm_operation_ctx *ctx = curs->arg->ctx;
+
+    curs->needs_unlock = false;
+
+    if (dma_resv_trylock(*bo->resv)) {
+        curs->needs_unlock = true;
+        return true;
+    }
+
+    if (bo->resv == ctx->resv && ctx->allow_res_evict) {
+        dma_resv_assert_held(bo->resv);
+        return true;
+    }
+
+    return false;
+}
+
+// May sleep, and let others change the lists: the hitch keeps the place.
+static int ttm_lru_walk_ticketlock(ttm_bo_lru_cursor *curs, ttm_buffer_object *bo)
+{
+    ttm_lru_walk_arg *arg = curs->arg;
+
+    int ret = dma_resv_lock(*bo->resv, arg->ticket);
+    if (!ret) {
+        curs->needs_unlock = true;
+        // Only one ticketlock a walk, since they are prone to -EDEADLK: from here on trylock only.
+        arg->ticket = nullptr;
+    } else if (ret == -EDEADLK) {
+        // The caller would have to leave the ww transaction, which it cannot be told.
+        ret = -ENOSPC;
+        ttm_trace_converted(bo, -EDEADLK, ret, "ttm_lru_walk_ticketlock");
+    }
+
+    return ret;
+}
+
+static bool may_sleep_for_lock(const ttm_lru_walk_arg *arg)
+{
+    return (arg->ticket || arg->sleeping_lock) && !arg->ctx->no_wait_gpu && !arg->trylock_only;
+}
+
+static void ttm_bo_lru_cursor_cleanup_bo(ttm_bo_lru_cursor *curs)
+{
+    ttm_buffer_object *bo = curs->bo;
+
+    if (bo) {
+        if (curs->needs_unlock)
+            dma_resv_unlock(*bo->resv);
+        ttm_bo_put(bo);
+        curs->bo = nullptr;
+    }
+}
+
+void ttm_bo_lru_cursor_fini(ttm_bo_lru_cursor *curs)
+{
+    ttm_bo_lru_cursor_cleanup_bo(curs);
+    ttm_resource_cursor_fini(&curs->res_curs);
+}
+
+void ttm_bo_lru_cursor_init(ttm_bo_lru_cursor *curs, ttm_resource_manager *man, ttm_lru_walk_arg *arg)
+{
+    curs->bo = nullptr;
+    curs->needs_unlock = false;
+    ttm_resource_cursor_init(&curs->res_curs, man);
+    curs->arg = arg;
+}
+
+// The part that decides without sleeping. False: bo is to be skipped. Else *bo_locked says whether it is locked by now.
+static bool ttm_bo_lru_cursor_try(ttm_bo_lru_cursor *curs, ttm_buffer_object *bo, bool *bo_locked)
+{
+    *bo_locked = ttm_lru_walk_trylock(curs, bo);
+    if (*bo_locked || may_sleep_for_lock(curs->arg))
+        return true;
+    if (tracing())
+        ttm_trace_skipped(bo, curs->arg->trace_evictor, "locked");
+    return false;
+}
+
+// Locks, if it is not, and references bo, which then is curs->bo. 1: done, 0: to be skipped, or the error that ends the walk.
+static int ttm_bo_lru_cursor_lock(ttm_bo_lru_cursor *curs, ttm_buffer_object *bo, u32 mem_type, bool bo_locked)
+{
+    int ret = 0;
+
+    if (!ttm_bo_get_unless_zero(bo)) {
+        if (curs->needs_unlock)
+            dma_resv_unlock(*bo->resv);
+        return 0;
+    }
+
+    if (!bo_locked)
+        ret = ttm_lru_walk_ticketlock(curs, bo);
+
+    curs->bo = bo;
+    // While it slept the BO may have got another resource.
+    if (!ret && bo->resource && bo->resource->mem_type == mem_type)
+        return 1;
+
+    if (ret == -EALREADY)
+        ttm_trace_skipped(bo, curs->arg->trace_evictor, "locked by this submission");
+    ttm_bo_lru_cursor_cleanup_bo(curs);
+    return ret == -EALREADY ? 0 : ret;
+}
+
+int ttm_bo_lru_cursor_next(ttm_bo_lru_cursor *curs, ttm_buffer_object **bo)
+{
+    const bool first = !curs->bo;
+    bool bo_locked = false;
+
+    *bo = nullptr;
+    ttm_bo_lru_cursor_cleanup_bo(curs);
+    if (first) // ttm_resource_manager_first()
+        list_move(curs->res_curs.hitch, curs->res_curs.man->lru[curs->res_curs.priority]);
+
+    for (;;) {
+        ttm_resource *res = ttm_resource_manager_next_where(
+            &curs->res_curs, [&](ttm_resource *r) { return ttm_bo_lru_cursor_try(curs, r->bo, &bo_locked); });
+        if (!res)
+            return 0;
+
+        const int ret = ttm_bo_lru_cursor_lock(curs, res->bo, res->mem_type, bo_locked);
+        if (ret < 0)
+            return ret;
+        if (ret) {
+            *bo = curs->bo;
+            return 0;
+        }
+    }
+}
+
+int ttm_bo_lru_cursor_first(ttm_bo_lru_cursor *curs, ttm_buffer_object **bo)
+{
+    ttm_bo_lru_cursor_cleanup_bo(curs);
+    return ttm_bo_lru_cursor_next(curs, bo);
+}
+
+// Adds what came of one BO to the progress. True if the walk is over.
+static bool ttm_lru_walk_account(s64 lret, s64 target, s64 *progress)
+{
+    if (lret == -EBUSY || lret == -EALREADY)
+        lret = 0;
+    *progress = lret < 0 ? lret : *progress + lret;
+    return *progress < 0 || *progress >= target;
+}
+
+s64 ttm_lru_walk_for_evict(ttm_lru_walk *walk, ttm_device *bdev, ttm_resource_manager *man, s64 target)
+{
+    if (bdev->walk_policy)
+        return ttm_lru_walk_with_policy(walk, bdev, man, target);
+
+    ttm_bo_lru_cursor cursor;
+    ttm_buffer_object *bo;
+    s64 progress = 0;
+
+    ttm_bo_lru_cursor_init(&cursor, man, &walk->arg);
+    int ret = ttm_bo_lru_cursor_first(&cursor, &bo);
+    while (!ret && bo) {
+        if (ttm_lru_walk_account(walk->ops->process_bo(walk, bo), target, &progress))
+            break;
+        ret = ttm_bo_lru_cursor_next(&cursor, &bo);
+    }
+    ttm_bo_lru_cursor_fini(&cursor);
+
+    return ret ? ret : progress;
+}
+
+// Not in the kernel. The order is decided once, at the beginning: references keep the candidates meanwhile.
+s64 ttm_lru_walk_with_policy(ttm_lru_walk *walk, ttm_device *bdev, ttm_resource_manager *man, s64 target)
+{
+    std::vector<ttm_buffer_object *> candidates;
+    u32 mem_type = 0;
+    for (list_head &lru : man->lru) {
+        for (list_head *e = lru.next; e != &lru; e = e->next) {
+            ttm_lru_item *item = static_cast<ttm_lru_item *>(e);
+            if (!ttm_lru_item_is_res(*item))
+                continue;
+            ttm_resource *res = ttm_lru_item_to_res(item);
+            mem_type = res->mem_type;
+            if (ttm_bo_get_unless_zero(res->bo))
+                candidates.push_back(res->bo);
+        }
+    }
+    bdev->walk_policy->order(candidates);
+
+    ttm_bo_lru_cursor cursor;
+    s64 progress = 0;
+    int ret = 0;
+
+    ttm_bo_lru_cursor_init(&cursor, man, &walk->arg);
+    for (ttm_buffer_object *bo : candidates) {
+        if (!bo->resource || bo->resource->mem_type != mem_type || bo->pin_count)
+            continue;
+        bool bo_locked = false;
+        if (!ttm_bo_lru_cursor_try(&cursor, bo, &bo_locked))
+            continue;
+        ret = ttm_bo_lru_cursor_lock(&cursor, bo, mem_type, bo_locked);
+        if (ret < 0)
+            break;
+        const bool done = ret && ttm_lru_walk_account(walk->ops->process_bo(walk, bo), target, &progress);
+        ttm_bo_lru_cursor_cleanup_bo(&cursor);
+        if (done)
+            break;
+    }
+    ttm_bo_lru_cursor_fini(&cursor);
+    for (ttm_buffer_object *bo : candidates)
+        ttm_bo_put(bo);
+
+    return ret < 0 ? ret : progress;
+}
+
+// Fisher and Yates with splitmix64; the modulo's bias is below 2^-40 for any number of BOs that there are.
+void ttm_random_walk::order(std::vector<ttm_buffer_object *> &candidates)
+{
+    for (size_t i = candidates.size(); i > 1; i--) {
+        u64 z = state_ += 0x9e3779b97f4a7c15;
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+        z ^= z >> 31;
+        std::swap(candidates[i - 1], candidates[z % i]);
+    }
+}
+
+} // namespace vramlab::kmd
