@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+#include "driver/cs.h"
+
+#include "gpu/timing.h"
+#include "kmd/drm_exec.h"
+#include "kmd/trace.h"
+
+namespace vramlab::driver {
+
+using namespace kmd;
+
+namespace {
+
+class cs_parser {
+public:
+    cs_parser(vttm_device &dev, vttm_vm &vm, const vttm_submit_args &args)
+        : dev_(dev), vm_(vm), args_(args), exec_(DRM_EXEC_INTERRUPTIBLE_WAIT | DRM_EXEC_IGNORE_DUPLICATES,
+                                                 static_cast<u32>(args.bos.size()) + 1)
+    {
+    }
+
+    int lock();
+    int validate();
+    u64 submit();
+
+private:
+    void prefetch_ahead(std::size_t i) const;
+    int lock_all();
+    int vm_validate();
+    int bo_validate(vttm_bo &bo);
+    void sync_rings(vttm_job &job);
+    int compute_duration();
+
+    vttm_device &dev_;
+    vttm_vm &vm_;
+    const vttm_submit_args &args_;
+    drm_exec exec_;
+    u64 bytes_moved_ = 0;
+    u64 bytes_moved_threshold_ = 0;
+    u64 duration_ns_ = 0;
+    u64 link_bytes_ = 0;
+};
+
+// Not in the kernel: a million BOs do not fit the caches, but a list does, if what locking and validation
+// read is asked for early.
+void cs_parser::prefetch_ahead(std::size_t i) const
+{
+    constexpr std::size_t far = 16, near = 8, line = 64;
+    if (i + far >= args_.bos.size())
+        return;
+    const char *bo = reinterpret_cast<const char *>(args_.bos[i + far]);
+    for (std::size_t offset = 0; offset < sizeof(vttm_bo); offset += line)
+        __builtin_prefetch(bo + offset, 1);
+    __builtin_prefetch(args_.bos[i + near]->resource, 1);
+}
+
+// amdgpu_cs_parser_bos(), the loop. The fence counts are amdgpu's: page table updates and the job for the VM,
+// a fence of each eviction context and the job for a BO.
+int cs_parser::lock_all()
+{
+    if (const int r = exec_.prepare_obj(&vm_, 2 + 1 + 1))
+        return r;
+    for (std::size_t i = 0; i < args_.bos.size(); i++) {
+        prefetch_ahead(i);
+        if (const int r = exec_.prepare_obj(args_.bos[i], TTM_NUM_MOVE_FENCES + 1))
+            return r;
+    }
+    return 0;
+}
+
+int cs_parser::lock()
+{
+    while (exec_.cleanup()) {
+        const int r = lock_all();
+        if (exec_.is_contended())
+            continue;
+        if (r)
+            return r;
+    }
+    return 0;
+}
+
+// amdgpu_cs_bo_validate()
+int cs_parser::bo_validate(vttm_bo &bo)
+{
+    if (bo.pin_count)
+        return 0;
+
+    ttm_operation_ctx ctx{.interruptible = true, .resv = bo.resv};
+    u32 domain = dev_.pol.submit_domains(bo, bytes_moved_ < bytes_moved_threshold_);
+    for (;;) {
+        const vttm_placement pl = vttm_bo_placement_from_domain(bo, domain);
+        const ttm_placement placement = pl.ttm();
+        const int r = ttm_bo_validate(&bo, &placement, &ctx);
+        // As amdgpu: what a first attempt moved counts again with the second.
+        bytes_moved_ += ctx.bytes_moved;
+        if (r != -ENOMEM || domain == bo.allowed_domains)
+            return r;
+        domain = bo.allowed_domains;
+    }
+}
+
+// amdgpu_vm_validate(): a BO leaves the list though it may be in an allowed domain that it does not prefer.
+int cs_parser::vm_validate()
+{
+    while (!list_empty(vm_.evicted)) {
+        vttm_bo &bo = *static_cast<vttm_bo *>(vm_.evicted.next);
+        if (const int r = bo_validate(bo))
+            return r;
+        list_del_init(bo);
+    }
+    return 0;
+}
+
+int cs_parser::validate()
+{
+    bytes_moved_threshold_ =
+        dev_.budget.threshold(dev_.now_ns(), dev_.config.vram_size_bytes,
+                              ttm_resource_manager_usage(&dev_.vram), dev_.vram_pinned_bytes);
+    if (tracing())
+        record_event({.a = bytes_moved_threshold_, .vm = vm_.label, .type = events::event_type::budget});
+
+    if (const int r = vm_validate())
+        return r;
+    for (drm_gem_object *obj : exec_.locked_objects()) {
+        if (obj == &vm_)
+            continue;
+        if (const int r = bo_validate(*static_cast<vttm_bo *>(obj)))
+            return r;
+    }
+    dev_.budget.report_moved(bytes_moved_);
+    return compute_duration();
+}
+
+// amdgpu_cs_sync_rings() and amdgpu_sync_resv(): implicit synchronisation, but never with the VM's own jobs.
+void cs_parser::sync_rings(vttm_job &job)
+{
+    const dma_fence *last = nullptr; // mostly they have all the same fence
+    for (drm_gem_object *obj : exec_.locked_objects()) {
+        const bool explicit_sync = obj != &vm_ && (static_cast<vttm_bo *>(obj)->flags & bo_explicit_sync);
+        dma_resv_for_each_fence(*obj->resv, dma_resv_usage::read, [&](dma_fence &f, dma_resv_usage) {
+            if (f.owner == &vm_ || (f.owner && explicit_sync) || &f == last)
+                return;
+            drm_sched_job_add_dependency(job, f);
+            last = &f;
+        });
+        // Validation has used some of what was reserved.
+        dma_resv_reserve_fences(*obj->resv, 1);
+    }
+}
+
+// With BOs where they are now. The driver's own: amdgpu's jobs take as long as they take.
+int cs_parser::compute_duration()
+{
+    u64 vram = 0, link = 0;
+    bool overflow = args_.compute_ns > gpu::duration_max_ns;
+    for (const vttm_touch &t : args_.touches) {
+        const bool in_vram = t.bo->resource && t.bo->resource->mem_type == TTM_PL_VRAM;
+        u64 &sum = in_vram ? vram : link;
+        overflow |= __builtin_add_overflow(sum, in_vram ? t.vram_bytes : t.link_bytes, &sum);
+    }
+    link_bytes_ = link;
+    duration_ns_ = gpu::job_duration_ns(dev_.config, args_.compute_ns, vram, link);
+    return overflow || duration_ns_ >= gpu::duration_max_ns ? -EINVAL : 0;
+}
+
+// amdgpu_cs_submit()
+u64 cs_parser::submit()
+{
+    auto *job = new vttm_job;
+    job->dev = &dev_;
+    job->vm = &vm_;
+    job->vm_label = vm_.label;
+    job->process = trace.process;
+    job->duration_ns = duration_ns_;
+    job->link_bytes = link_bytes_;
+    drm_sched_job_init(*job, vm_.entity);
+    sync_rings(*job);
+    drm_sched_job_arm(*job, &vm_);
+    job->seqno = job->finished().seqno;
+
+    const fence_ref fence = job->s_fence;
+    for (drm_gem_object *obj : exec_.locked_objects()) {
+        if (obj != &vm_)
+            ttm_bo_move_to_lru_tail_unlocked(static_cast<vttm_bo *>(obj));
+        dma_resv_add_fence(*obj->resv, *fence, dma_resv_usage::write);
+    }
+    vm_.in_flight.push_back(fence);
+    drm_sched_entity_push_job(*job);
+    ttm_lru_bulk_move_tail(&vm_.lru_bulk_move);
+    return fence->seqno;
+}
+
+} // namespace
+
+int vttm_submit(vttm_device &dev, vttm_vm &vm, const vttm_submit_args &args, u64 *seqno)
+{
+    cs_parser p(dev, vm, args);
+    if (const int r = p.lock())
+        return r;
+    if (const int r = p.validate())
+        return r;
+    *seqno = p.submit();
+    return 0;
+}
+
+} // namespace vramlab::driver

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#include "driver/policy.h"
+
+#include "driver/bo.h"
+
+namespace vramlab::driver {
+
+u32 policy::create_domains(const vttm_bo &bo) const
+{
+    return bo.preferred_domains;
+}
+
+// amdgpu_cs_bo_validate()
+u32 policy::submit_domains(const vttm_bo &bo, bool within_budget) const
+{
+    return within_budget ? bo.preferred_domains : bo.allowed_domains;
+}
+
+namespace {
+
+// A BO stays where it is as long as its domain is allowed: what was evicted is used from GTT for ever.
+class no_migration final : public policy {
+public:
+    const char *name() const override { return "no-migration"; }
+    u32 submit_domains(const vttm_bo &bo, bool within_budget) const override
+    {
+        const u32 here = vttm_domain_of(bo.resource);
+        return here & bo.allowed_domains ? here : policy::submit_domains(bo, within_budget);
+    }
+};
+
+// Whatever can be in GTT is: the cost of not having VRAM.
+class all_gtt final : public policy {
+public:
+    const char *name() const override { return "all-gtt"; }
+    u32 create_domains(const vttm_bo &bo) const override
+    {
+        return bo.allowed_domains & domain_gtt ? domain_gtt : policy::create_domains(bo);
+    }
+    u32 submit_domains(const vttm_bo &bo, bool within_budget) const override
+    {
+        return bo.allowed_domains & domain_gtt ? domain_gtt : policy::submit_domains(bo, within_budget);
+    }
+};
+
+class random_victim final : public policy {
+public:
+    explicit random_victim(u64 seed) : seed_(seed) {}
+    const char *name() const override { return "random-victim"; }
+    std::unique_ptr<kmd::ttm_walk_policy> victims() const override
+    {
+        return std::make_unique<kmd::ttm_random_walk>(seed_);
+    }
+
+private:
+    u64 seed_;
+};
+
+class protection_off final : public policy {
+public:
+    const char *name() const override { return "protection-off"; }
+    bool ignore_protection() const override { return true; }
+};
+
+} // namespace
+
+const std::vector<std::string_view> &policy_names()
+{
+    static const std::vector<std::string_view> names = {"mainline-7.3.4", "no-migration", "random-victim",
+                                                        "all-gtt", "protection-off"};
+    return names;
+}
+
+std::unique_ptr<policy> make_policy(std::string_view name, u64 seed)
+{
+    if (name == "mainline-7.3.4")
+        return std::make_unique<policy>();
+    if (name == "no-migration")
+        return std::make_unique<no_migration>();
+    if (name == "random-victim")
+        return std::make_unique<random_victim>(seed);
+    if (name == "all-gtt")
+        return std::make_unique<all_gtt>();
+    if (name == "protection-off")
+        return std::make_unique<protection_off>();
+    return nullptr;
+}
+
+} // namespace vramlab::driver

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// The seam for policies: the few decisions in which experiments differ from mainline. All else is TTM and
+// amdgpu.
+#pragma once
+
+#include "base/types.h"
+#include "kmd/ttm_device.h"
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace vramlab::driver {
+
+struct vttm_bo;
+
+// The base class is mainline: amdgpu on TTM, as Linux 7.3.4 has it.
+class policy {
+public:
+    virtual ~policy() = default;
+    virtual const char *name() const { return "mainline-7.3.4"; }
+
+    // Domains in which a new BO is placed.
+    virtual u32 create_domains(const vttm_bo &bo) const;
+    // Domains in which a submission wants a BO that is not pinned; within_budget: fewer bytes than the
+    // threshold have been moved so far.
+    virtual u32 submit_domains(const vttm_bo &bo, bool within_budget) const;
+    // Another order of victims, nullptr for the LRU. Asked once for each device.
+    virtual std::unique_ptr<kmd::ttm_walk_policy> victims() const { return nullptr; }
+    // Whether dmem min and low do nothing.
+    virtual bool ignore_protection() const { return false; }
+};
+
+// "mainline-7.3.4", "no-migration", "random-victim", "all-gtt", "protection-off"; nullptr if there is none of
+// that name. seed: of what is drawn, if anything.
+std::unique_ptr<policy> make_policy(std::string_view name, u64 seed = 1);
+const std::vector<std::string_view> &policy_names();
+
+} // namespace vramlab::driver
