@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// How fast the model is, and how much memory it takes.
+//
+//   resident   every BO of a list of 1,000 is where it should be: lock, placement check, fence, LRU, unlock
+//   thrash     lists of BOs drawn from a working set of 105 % of VRAM: some references move a BO in and
+//   another out cyclic     lists in turn over such a working set: what LRU is worst at. The next BOs to evict
+//   are those that the submission has
+//              locked, and each eviction looks at all of them first, as TTM does
+//   baseline   as many writes to as many cache lines in the same order, and nothing else: what the machine
+//   can do
+//
+// items_per_second counts BO references; compare resident with the baseline of the same run and number of
+// BOs. Counters: bytes_per_bo (BO, resource, LRU node, buddy blocks, fence slots), heap_per_bo (all of the
+// program's).
+#include "bench/fixture.h"
+#include "bench/heap.h"
+
+#include <benchmark/benchmark.h>
+
+#include <memory>
+
+namespace vramlab::bench {
+namespace {
+
+// Keeps the last events, in the memory of a cache: the price of recording, not of storage.
+class ring_sink final : public events::event_sink {
+public:
+    void record(const events::event &e) override { ring_[next_++ % ring_.size()] = e; }
+    u64 recorded() const { return next_; }
+
+private:
+    std::vector<events::event> ring_{4096};
+    u64 next_ = 0;
+};
+
+// The lines that a reference touches: BO with its resv (3), resource (1), the fence slot and the two
+// neighbours in the LRU list are others' or the same lines.
+struct object {
+    u64 line[4][8];
+};
+
+void baseline(benchmark::State &state)
+{
+    const u64 n = static_cast<u64>(state.range(0));
+    std::vector<std::unique_ptr<object>> storage;
+    std::vector<object *> list;
+    for (u64 i = 0; i < n; i++) {
+        storage.push_back(std::make_unique<object>());
+        list.push_back(storage.back().get());
+    }
+    u64 next = 0;
+    for (auto _ : state) {
+        for (u32 i = 0; i < list_length; i++)
+            for (auto &line : list[next + i]->line)
+                line[0]++;
+        next = next + list_length == n ? 0 : next + list_length;
+        benchmark::ClobberMemory();
+    }
+    const double refs = static_cast<double>(state.iterations()) * list_length;
+    state.SetItemsProcessed(static_cast<s64>(refs));
+}
+
+void report_memory(benchmark::State &state, const many_bos &m, u64 heap_before)
+{
+    const driver::vttm_device &d = m.backend.device();
+    u64 slots = 0;
+    for (const auto &[tag, bo] : d.bos)
+        slots += bo->_resv.capacity > kmd::dma_resv::inline_slots
+                     ? bo->_resv.capacity * sizeof(kmd::dma_resv::slot) + 16
+                     : 0;
+    const u64 blocks = static_cast<u64>(d.vram.mm.arena_used) * sizeof(kmd::gpu_buddy_block);
+    const u64 parts = d.bo_pool.size_bytes() + d.vram.resources.size_bytes() + d.gtt.resources.size_bytes() +
+                      d.tt_pool.size_bytes() + blocks + slots;
+    state.counters["bytes_per_bo"] = static_cast<double>(parts) / static_cast<double>(m.bos());
+    state.counters["heap_per_bo"] =
+        static_cast<double>(heap_bytes() - heap_before) / static_cast<double>(m.bos());
+}
+
+void submit_lists(benchmark::State &state, u32 vram_percent, bool shuffled, bool with_events)
+{
+    const u64 heap_before = heap_bytes();
+    many_bos m(static_cast<u64>(state.range(0)), vram_percent, shuffled);
+    for (u32 i = 0; i < 2 * m.lists(); i++)
+        m.submit_next();
+    ring_sink sink;
+    m.backend.set_event_sink(with_events ? &sink : nullptr);
+    const u64 moved_before = m.backend.query_usage().bytes_moved;
+    for (auto _ : state)
+        m.submit_next();
+    m.backend.set_event_sink(nullptr);
+
+    const double refs = static_cast<double>(state.iterations()) * list_length;
+    state.SetItemsProcessed(static_cast<s64>(refs));
+    const u64 moved = m.backend.query_usage().bytes_moved - moved_before;
+    state.counters["moves_per_ref"] = static_cast<double>(moved / bo_size_bytes) / refs;
+    if (with_events)
+        state.counters["events_per_ref"] = static_cast<double>(sink.recorded()) / refs;
+    else
+        report_memory(state, m, heap_before);
+}
+
+void resident(benchmark::State &state)
+{
+    submit_lists(state, 110, false, false);
+}
+void resident_events(benchmark::State &state)
+{
+    submit_lists(state, 110, false, true);
+}
+// 95: then the working set is 105 % of VRAM.
+void thrash(benchmark::State &state)
+{
+    submit_lists(state, 95, true, false);
+}
+void thrash_events(benchmark::State &state)
+{
+    submit_lists(state, 95, true, true);
+}
+void cyclic(benchmark::State &state)
+{
+    submit_lists(state, 95, false, false);
+}
+
+BENCHMARK(baseline)->Arg(1000)->Arg(10000)->Arg(100000)->Arg(1000000);
+BENCHMARK(resident)->Arg(1000)->Arg(10000)->Arg(100000)->Arg(1000000);
+BENCHMARK(resident_events)->Arg(1000)->Arg(100000);
+BENCHMARK(thrash)->Arg(10000)->Arg(100000)->Arg(1000000);
+BENCHMARK(thrash_events)->Arg(10000)->Arg(100000);
+BENCHMARK(cyclic)->Arg(10000)->Arg(100000);
+
+} // namespace
+} // namespace vramlab::bench
+
+BENCHMARK_MAIN();

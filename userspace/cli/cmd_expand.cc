@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// vramlab expand: the explicit workload of a scenario.
+#include "cli/commands.h"
+#include "cli/input.h"
+#include "workload/writer.h"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <stdexcept>
+
+namespace vramlab::cli {
+
+namespace {
+
+struct expand_arguments {
+    std::string file;
+    input in;
+    std::string output;
+};
+
+int expand(const expand_arguments &a)
+{
+    const workload::workload w = load(a.file, a.in);
+    if (!a.output.empty()) {
+        workload::write_file(w, a.output);
+        return 0;
+    }
+    std::string text = workload::write_header(w);
+    for (const workload::operation &op : w.operations) {
+        workload::append_operation(text, op);
+        if (text.size() >= 1 << 20) {
+            std::fwrite(text.data(), 1, text.size(), stdout);
+            text.clear();
+        }
+    }
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    if (std::fflush(stdout) || std::ferror(stdout))
+        throw std::runtime_error("cannot write to the standard output");
+    return 0;
+}
+
+} // namespace
+
+void add_expand_command(CLI::App &app, int &status)
+{
+    auto a = std::make_shared<expand_arguments>();
+    CLI::App *c = app.add_subcommand("expand", "Write the explicit workload of a scenario");
+    c->add_option("file", a->file, "Scenario (.toml)")->required();
+    add_input_options(*c, a->in);
+    c->add_option("-o,--output", a->output, "File (.jsonl or .jsonl.zst) instead of the standard output")->type_name("FILE");
+    c->callback([a, &status] { status = guarded(a->file, [&] { return expand(*a); }); });
+}
+
+} // namespace vramlab::cli

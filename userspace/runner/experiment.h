@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// A run with everything that is said about it: metrics, expectations, failed invariants.
+#pragma once
+
+#include "report/metrics.h"
+#include "runner/executor.h"
+#include "runner/expect.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace vramlab::runner {
+
+struct experiment_options {
+    std::vector<events::event_sink *> sinks; // besides the metrics
+    std::function<void(u64 operations, u64 now_ns)> progress;
+    bool keep_state = false; // the backend's state after the last operation
+};
+
+struct experiment {
+    report::metrics metrics;
+    run_result run;
+    std::vector<verdict> verdicts; // refer to the workload
+    std::string state;
+
+    // All expectations and invariants hold.
+    bool good() const;
+};
+
+// Throws workload_error (also for an unknown metric, before anything runs), and whatever the backend throws.
+experiment run_experiment(const workload::workload &w, backend::memory_backend &b, const experiment_options &o = {});
+
+// One line for each failed invariant; file names the workload.
+std::string print_failures(const run_result &r, const std::string &file, const report::painter &p);
+
+} // namespace vramlab::runner

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+// A file of the vttm device for tests that run in the guest: thin wrappers that return 0 or a negative errno.
+#pragma once
+
+#include "base/types.h"
+
+#include <cerrno>
+#include <cstring>
+#include <drm/vttm_drm.h>
+#include <fcntl.h>
+#include <string>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+#include <xf86drm.h>
+
+namespace vramlab::tests {
+
+// Path of the first render node whose driver is vttm, empty if there is none (not in the guest).
+inline std::string vttm_node()
+{
+    for (int minor = 128; minor < 192; minor++) {
+        std::string path = "/dev/dri/renderD" + std::to_string(minor);
+        int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
+        if (fd < 0)
+            continue;
+        drmVersionPtr version = drmGetVersion(fd);
+        bool match = version && std::string(version->name) == "vttm";
+        drmFreeVersion(version);
+        close(fd);
+        if (match)
+            return path;
+    }
+    return {};
+}
+
+class vttm_file {
+public:
+    vttm_file() : fd_(open(vttm_node().c_str(), O_RDWR | O_CLOEXEC)) {}
+    ~vttm_file() { reset(); }
+    vttm_file(const vttm_file &) = delete;
+    vttm_file &operator=(const vttm_file &) = delete;
+
+    void reset()
+    {
+        if (fd_ >= 0)
+            close(fd_);
+        fd_ = -1;
+    }
+    int fd() const { return fd_; }
+
+    int call(unsigned long request, void *arg) const
+    {
+        int ret;
+        do
+            ret = ioctl(fd_, request, arg);
+        while (ret && (errno == EINTR || errno == EAGAIN));
+        return ret ? -errno : 0;
+    }
+
+    // Fills in what a test leaves out; the handle comes back in args.
+    int create(drm_vttm_gem_create &args) const { return call(DRM_IOCTL_VTTM_GEM_CREATE, &args); }
+    u32 must_create(u64 size, u32 preferred, u32 flags = 0, u32 allowed = 0) const
+    {
+        drm_vttm_gem_create args{};
+        args.size = size;
+        args.preferred_domains = preferred;
+        args.allowed_domains = allowed;
+        args.flags = flags;
+        args.priority = DRM_VTTM_PRIORITY_DEFAULT;
+        return create(args) ? 0 : args.handle;
+    }
+    int close_handle(u32 handle) const { return drmCloseBufferHandle(fd_, handle) ? -errno : 0; }
+
+    u32 domain_of(u32 handle) const
+    {
+        drm_vttm_gem_info info{};
+        info.handle = handle;
+        return call(DRM_IOCTL_VTTM_GEM_INFO, &info) ? 0 : info.domain;
+    }
+
+    int submit(const std::vector<u32> &handles, u64 *seqno = nullptr) const
+    {
+        std::vector<drm_vttm_submit_bo> bos;
+        for (u32 handle : handles)
+            bos.push_back({handle, 0});
+        drm_vttm_submit args{};
+        args.bos = reinterpret_cast<std::uintptr_t>(bos.data());
+        args.bo_count = static_cast<u32>(bos.size());
+        args.bo_stride = sizeof(drm_vttm_submit_bo);
+        args.touch_stride = sizeof(drm_vttm_submit_touch);
+        args.compute_ns = 1000;
+        int ret = call(DRM_IOCTL_VTTM_SUBMIT, &args);
+        if (seqno)
+            *seqno = args.seqno;
+        return ret;
+    }
+    int wait(u64 seqno, s64 timeout_ns = 1'000'000'000) const
+    {
+        drm_vttm_wait args{seqno, timeout_ns};
+        return call(DRM_IOCTL_VTTM_WAIT, &args);
+    }
+    int pin(u32 handle, u32 flags = 0) const
+    {
+        drm_vttm_pin args{handle, flags};
+        return call(DRM_IOCTL_VTTM_PIN, &args);
+    }
+    drm_vttm_get_info info() const
+    {
+        drm_vttm_get_info args{};
+        call(DRM_IOCTL_VTTM_GET_INFO, &args);
+        return args;
+    }
+    int lab(u32 op, u64 value = 0, void *ptr = nullptr) const
+    {
+        drm_vttm_lab args{};
+        args.op = op;
+        args.value = value;
+        args.ptr = reinterpret_cast<std::uintptr_t>(ptr);
+        return call(DRM_IOCTL_VTTM_LAB, &args);
+    }
+
+    // CPU mapping, MAP_FAILED on error; unmap with munmap().
+    void *map(u32 handle, u64 size) const
+    {
+        drm_vttm_gem_mmap args{};
+        args.handle = handle;
+        if (call(DRM_IOCTL_VTTM_GEM_MMAP, &args))
+            return MAP_FAILED;
+        return mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, static_cast<off_t>(args.offset));
+    }
+
+private:
+    int fd_;
+};
+
+} // namespace vramlab::tests
