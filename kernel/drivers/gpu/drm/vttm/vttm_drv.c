@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+/**
+ * DOC: vttm (virtual GPU with video memory managed by TTM)
+ *
+ * vttm is for TTM what vkms is for displays: a driver without hardware. Video
+ * memory is system memory that BOs are placed in, and moved to and from, as a
+ * real driver does; how long copies and jobs take is modelled. Placement policy
+ * is that of amdgpu.
+ */
+
+#include <linux/dma-mapping.h>
+#include <linux/module.h>
+#include <linux/platform_device.h>
+
+#include <drm/drm_drv.h>
+#include <drm/drm_gem.h>
+#include <drm/drm_ioctl.h>
+#include <drm/drm_managed.h>
+#include <drm/drm_print.h>
+
+#include "vttm_debugfs.h"
+#include "vttm_drv.h"
+#include "vttm_exec.h"
+#include "vttm_gem.h"
+#include "vttm_lab.h"
+#include "vttm_pin.h"
+#include "vttm_reset.h"
+#include "vttm_ttm.h"
+#include "vttm_vm.h"
+
+#define DRIVER_NAME	"vttm"
+#define DRIVER_DESC	"Virtual GPU with video memory managed by TTM"
+#define DRIVER_MAJOR	1
+#define DRIVER_MINOR	0
+
+static int vttm_get_info_ioctl(struct drm_device *drm, void *data,
+			       struct drm_file *file)
+{
+	struct vttm_device *vdev = to_vttm_device(drm);
+	struct drm_vttm_get_info *args = data;
+
+	if (args->flags || args->pad)
+		return -EINVAL;
+
+	guard(rwsem_read)(&vdev->reset_lock);
+
+	*args = (struct drm_vttm_get_info) {
+		.vram_size = vdev->config.vram_size,
+		.vram_usage = ttm_resource_manager_usage(&vdev->vram_mgr.base),
+		.vram_pinned = atomic64_read(&vdev->vram_pinned),
+		.gtt_size = vdev->config.gtt_size,
+		.gtt_usage = ttm_resource_manager_usage(&vdev->gtt_mgr.base),
+		.clock_ns = vttm_clock_now(vdev),
+		.bytes_moved = atomic64_read(&vdev->bytes_moved),
+		.evictions = atomic64_read(&vdev->evictions),
+		.flags = vdev->config.virtual_clock ? DRM_VTTM_INFO_VIRTUAL_CLOCK : 0,
+	};
+
+	return 0;
+}
+
+static const struct drm_ioctl_desc vttm_ioctls[] = {
+	DRM_IOCTL_DEF_DRV(VTTM_GET_INFO, vttm_get_info_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(VTTM_GEM_CREATE, vttm_gem_create_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(VTTM_GEM_MMAP, vttm_gem_mmap_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(VTTM_GEM_INFO, vttm_gem_info_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(VTTM_GEM_SET_PRIORITY, vttm_gem_set_priority_ioctl,
+			  DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(VTTM_SUBMIT, vttm_submit_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(VTTM_WAIT, vttm_wait_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(VTTM_PIN, vttm_pin_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(VTTM_VM_SET_LABEL, vttm_vm_set_label_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(VTTM_LAB, vttm_lab_ioctl, DRM_RENDER_ALLOW | DRM_ROOT_ONLY),
+};
+
+DEFINE_DRM_GEM_FOPS(vttm_driver_fops);
+
+static const struct drm_driver vttm_driver = {
+	.driver_features = DRIVER_GEM | DRIVER_RENDER,
+	.open = vttm_vm_open,
+	.postclose = vttm_vm_postclose,
+	.ioctls = vttm_ioctls,
+	.num_ioctls = ARRAY_SIZE(vttm_ioctls),
+	.fops = &vttm_driver_fops,
+	.name = DRIVER_NAME,
+	.desc = DRIVER_DESC,
+	.major = DRIVER_MAJOR,
+	.minor = DRIVER_MINOR,
+};
+
+/* Runs when the last file is closed, which can be after the driver is unbound. */
+static void vttm_device_fini(struct drm_device *drm, void *res)
+{
+	struct vttm_device *vdev = to_vttm_device(drm);
+
+	vttm_drain(vdev);
+	vttm_lockstep_fini(vdev);
+	vttm_copy_fini(vdev);
+	vttm_ttm_fini(vdev);
+	vttm_engines_fini(vdev);
+}
+
+static int vttm_device_init(struct vttm_device *vdev)
+{
+	int ret;
+
+	init_rwsem(&vdev->reset_lock);
+	INIT_LIST_HEAD(&vdev->bos);
+	spin_lock_init(&vdev->bos_lock);
+	init_waitqueue_head(&vdev->idle_wq);
+	INIT_LIST_HEAD(&vdev->vms);
+	spin_lock_init(&vdev->vms_lock);
+	vttm_budget_init(&vdev->budget);
+
+	ret = vttm_event_log_init(vdev);
+	if (ret)
+		return ret;
+
+	ret = vttm_clock_init(vdev);
+	if (ret)
+		return ret;
+
+	ret = vttm_engines_init(vdev);
+	if (ret)
+		return ret;
+
+	ret = vttm_ttm_init(vdev);
+	if (ret)
+		goto err_engines;
+
+	ret = vttm_copy_init(vdev);
+	if (ret)
+		goto err_ttm;
+
+	ret = vttm_lockstep_init(vdev);
+	if (ret)
+		goto err_copy;
+
+	vdev->sched_is_fifo = vttm_copy_probe_fifo(vdev);
+
+	return drmm_add_action_or_reset(&vdev->drm, vttm_device_fini, NULL);
+
+err_copy:
+	vttm_copy_fini(vdev);
+err_ttm:
+	vttm_ttm_fini(vdev);
+err_engines:
+	vttm_engines_fini(vdev);
+	return ret;
+}
+
+static int vttm_probe(struct platform_device *pdev)
+{
+	struct vttm_device *vdev;
+	int ret;
+
+	vdev = devm_drm_dev_alloc(&pdev->dev, &vttm_driver, struct vttm_device, drm);
+	if (IS_ERR(vdev))
+		return PTR_ERR(vdev);
+
+	platform_set_drvdata(pdev, vdev);
+	ret = dma_coerce_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(64));
+	if (ret)
+		return ret;
+
+	vttm_config_init_default(&vdev->config);
+	if (!vttm_config_is_valid(&vdev->config)) {
+		drm_err(&vdev->drm, "invalid module parameters\n");
+		return -EINVAL;
+	}
+
+	ret = vttm_device_init(vdev);
+	if (ret)
+		return ret;
+
+	ret = vttm_reset_check_config(vdev, &vdev->config);
+	if (ret)
+		return ret;
+
+	vttm_debugfs_init(vdev);
+
+	return drm_dev_register(&vdev->drm, 0);
+}
+
+static void vttm_remove(struct platform_device *pdev)
+{
+	struct vttm_device *vdev = platform_get_drvdata(pdev);
+
+	drm_dev_unplug(&vdev->drm);
+}
+
+static struct platform_driver vttm_platform_driver = {
+	.driver = {
+		.name = DRIVER_NAME,
+	},
+	.probe = vttm_probe,
+	.remove = vttm_remove,
+};
+
+static struct platform_device *vttm_platform_device;
+
+static int __init vttm_init(void)
+{
+	int ret;
+
+	ret = platform_driver_register(&vttm_platform_driver);
+	if (ret)
+		return ret;
+
+	vttm_platform_device = platform_device_register_simple(DRIVER_NAME,
+							       PLATFORM_DEVID_NONE,
+							       NULL, 0);
+	if (IS_ERR(vttm_platform_device)) {
+		platform_driver_unregister(&vttm_platform_driver);
+		return PTR_ERR(vttm_platform_device);
+	}
+
+	return 0;
+}
+
+static void __exit vttm_exit(void)
+{
+	platform_device_unregister(vttm_platform_device);
+	platform_driver_unregister(&vttm_platform_driver);
+	/* Fences in flight call us until an RCU grace period has passed. */
+	rcu_barrier();
+}
+
+module_init(vttm_init);
+module_exit(vttm_exit);
+
+MODULE_DESCRIPTION(DRIVER_DESC);
+MODULE_LICENSE("Dual MIT/GPL");
+MODULE_IMPORT_NS("DMA_BUF");

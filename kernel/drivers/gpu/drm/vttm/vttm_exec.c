@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+#include <linux/bsearch.h>
+#include <linux/dma-resv.h>
+#include <linux/overflow.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+#include <linux/uaccess.h>
+
+#include <drm/drm_exec.h>
+#include <drm/drm_gem.h>
+
+#include "vttm_drv.h"
+#include "vttm_exec.h"
+#include "vttm_gem.h"
+#include "vttm_job.h"
+#include "vttm_trace.h"
+#include "vttm_vm.h"
+
+/**
+ * struct vttm_exec - A submission under way
+ *
+ * The phases are those of amdgpu_cs_ioctl(): look up, lock, validate, collect
+ * dependencies, push.
+ */
+struct vttm_exec {
+	/** @vdev: The device. */
+	struct vttm_device *vdev;
+	/** @file: The file that submits. */
+	struct drm_file *file;
+	/** @vm: VM of the file. */
+	struct vttm_vm *vm;
+	/** @args: Arguments. */
+	const struct drm_vttm_submit *args;
+	/** @exec: Locks. */
+	struct drm_exec exec;
+	/** @job: The job. */
+	struct vttm_job *job;
+	/** @objs: Listed objects in list order, with a reference. */
+	struct drm_gem_object **objs;
+	/** @num_objs: Length of @objs. */
+	u32 num_objs;
+	/** @touches: Touched memory, as user space passed it. */
+	struct drm_vttm_submit_touch *touches;
+	/** @touched: Touched objects, with a reference. */
+	struct drm_gem_object **touched;
+	/** @num_touched: Length of @touched. */
+	u32 num_touched;
+	/** @threshold: BOs go to preferred domains while less was moved. */
+	u64 threshold;
+	/** @bytes_moved: Bytes moved. */
+	u64 bytes_moved;
+};
+
+/*
+ * Copy an array whose elements may be larger than we know.
+ *
+ * Return: the array or NULL if it is empty, to be freed with kvfree(), -EINVAL
+ * for a stride that can't be, -E2BIG if what we don't know isn't zero.
+ */
+static void *copy_array(u64 user_ptr, u32 count, u32 stride, size_t size)
+{
+	const u8 __user *from = u64_to_user_ptr(user_ptr);
+	u8 *to;
+	int ret;
+	u32 i;
+
+	if (!count)
+		return NULL;
+	if (count > DRM_VTTM_SUBMIT_MAX || stride < size || stride % 8)
+		return ERR_PTR(-EINVAL);
+	if (stride > PAGE_SIZE)
+		return ERR_PTR(-E2BIG);
+	if (stride == size)
+		return vmemdup_array_user(from, count, size);
+
+	to = kvmalloc_array(count, size, GFP_KERNEL);
+	if (!to)
+		return ERR_PTR(-ENOMEM);
+
+	for (i = 0; i < count; i++) {
+		ret = copy_struct_from_user(to + i * size, size,
+					    from + (size_t)i * stride, stride);
+		if (ret) {
+			kvfree(to);
+			return ERR_PTR(ret);
+		}
+		cond_resched();
+	}
+
+	return to;
+}
+
+static int lookup_bos(struct vttm_exec *e)
+{
+	const struct drm_vttm_submit *args = e->args;
+	struct drm_vttm_submit_bo *bos;
+	int ret = 0;
+	u32 i;
+
+	bos = copy_array(args->bos, args->bo_count, args->bo_stride, sizeof(*bos));
+	if (IS_ERR_OR_NULL(bos))
+		return PTR_ERR_OR_ZERO(bos);
+
+	e->objs = kvmalloc_objs(*e->objs, args->bo_count);
+	if (!e->objs)
+		ret = -ENOMEM;
+
+	for (i = 0; !ret && i < args->bo_count; i++) {
+		struct drm_gem_object *obj;
+
+		if (bos[i].flags) {
+			ret = -EINVAL;
+			break;
+		}
+
+		obj = drm_gem_object_lookup(e->file, bos[i].handle);
+		if (!obj) {
+			ret = -ENOENT;
+			break;
+		}
+
+		e->objs[e->num_objs++] = obj;
+		if (gem_to_vttm_bo(obj)->root)
+			ret = -EINVAL;
+		cond_resched();
+	}
+
+	kvfree(bos);
+	return ret;
+}
+
+static int compare_ptrs(const void *a, const void *b)
+{
+	const void *pa = *(const void **)a, *pb = *(const void **)b;
+
+	return pa < pb ? -1 : pa > pb;
+}
+
+static int lookup_touched(struct vttm_exec *e, struct drm_gem_object **sorted)
+{
+	u32 i;
+
+	for (i = 0; i < e->args->touch_count; i++) {
+		struct drm_gem_object *obj;
+		struct vttm_bo *bo;
+
+		if (e->touches[i].pad)
+			return -EINVAL;
+
+		obj = drm_gem_object_lookup(e->file, e->touches[i].handle);
+		if (!obj)
+			return -ENOENT;
+		e->touched[e->num_touched++] = obj;
+
+		/* Private to this VM, or locked as part of the list. */
+		bo = gem_to_vttm_bo(obj);
+		if (bo->root ? bo->root != e->vm->root :
+			       !bsearch(&obj, sorted, e->num_objs, sizeof(*sorted),
+					compare_ptrs))
+			return -EINVAL;
+		cond_resched();
+	}
+
+	return 0;
+}
+
+static int lookup_touches(struct vttm_exec *e)
+{
+	const struct drm_vttm_submit *args = e->args;
+	struct drm_gem_object **sorted;
+	void *touches;
+	int ret;
+
+	touches = copy_array(args->touches, args->touch_count, args->touch_stride,
+			     sizeof(*e->touches));
+	if (IS_ERR_OR_NULL(touches))
+		return PTR_ERR_OR_ZERO(touches);
+	e->touches = touches;
+
+	e->touched = kvmalloc_objs(*e->touched, args->touch_count);
+	sorted = kvmalloc_objs(*sorted, max(e->num_objs, 1));
+	if (!e->touched || !sorted) {
+		kvfree(sorted);
+		return -ENOMEM;
+	}
+
+	if (e->num_objs)
+		memcpy(sorted, e->objs, e->num_objs * sizeof(*sorted));
+	sort(sorted, e->num_objs, sizeof(*sorted), compare_ptrs, NULL);
+	ret = lookup_touched(e, sorted);
+	kvfree(sorted);
+
+	return ret;
+}
+
+static int lock_objs(struct vttm_exec *e)
+{
+	int ret = 0;
+	u32 i;
+
+	drm_exec_until_all_locked(&e->exec) {
+		ret = drm_exec_prepare_obj(&e->exec, &e->vm->root->base,
+					   TTM_NUM_MOVE_FENCES + 1);
+		drm_exec_retry_on_contention(&e->exec);
+		if (ret)
+			return ret;
+
+		for (i = 0; i < e->num_objs; i++) {
+			ret = drm_exec_prepare_obj(&e->exec, e->objs[i],
+						   TTM_NUM_MOVE_FENCES + 1);
+			drm_exec_retry_on_contention(&e->exec);
+			if (ret)
+				return ret;
+		}
+	}
+
+	return ret;
+}
+
+/* As amdgpu_cs_bo_validate(). */
+static int validate_bo(struct vttm_exec *e, struct vttm_bo *bo)
+{
+	struct ttm_operation_ctx ctx = {
+		.interruptible = true,
+		.resv = bo->tbo.base.resv,
+	};
+	u32 domain;
+	int ret;
+
+	if (bo->tbo.pin_count)
+		return 0;
+
+	domain = e->bytes_moved < e->threshold ? bo->preferred : bo->allowed;
+
+	for (;;) {
+		vttm_bo_placement_from_domain(bo, domain);
+		ret = ttm_bo_validate(&bo->tbo, &bo->placement, &ctx);
+
+		/* As amdgpu: what a first attempt moved counts twice. */
+		e->bytes_moved += ctx.bytes_moved;
+		if (ret != -ENOMEM || domain == bo->allowed)
+			return ret;
+		domain = bo->allowed;
+	}
+}
+
+static int validate(struct vttm_exec *e)
+{
+	struct drm_gem_object *obj;
+	struct vttm_bo *bo, *next;
+	int ret;
+
+	e->threshold = vttm_budget_get_threshold(e->vdev);
+
+	list_for_each_entry_safe(bo, next, &e->vm->evicted, evicted_node) {
+		ret = validate_bo(e, bo);
+		if (ret)
+			return ret;
+		vttm_vm_bo_validated(bo);
+	}
+
+	drm_exec_for_each_locked_object(&e->exec, obj) {
+		if (obj == &e->vm->root->base)
+			continue;
+
+		ret = validate_bo(e, gem_to_vttm_bo(obj));
+		if (ret)
+			return ret;
+	}
+
+	/* Failing submissions don't pay. */
+	vttm_budget_report_moved(e->vdev, e->bytes_moved);
+	return 0;
+}
+
+/* As amdgpu_sync_test_fence(): kernel jobs have no owner. */
+static bool must_wait(struct vttm_exec *e, bool explicit_sync, struct dma_fence *fence)
+{
+	struct drm_sched_fence *s_fence = to_drm_sched_fence(fence);
+	void *owner;
+
+	if (!s_fence || !vttm_engines_own_fence(e->vdev, fence))
+		return true;
+
+	owner = s_fence->owner;
+	return !owner || (owner != e->vm->owner && !explicit_sync);
+}
+
+static int add_dependencies(struct vttm_exec *e)
+{
+	struct dma_resv_iter cursor;
+	struct drm_gem_object *obj;
+	struct dma_fence *fence;
+	int ret;
+
+	drm_exec_for_each_locked_object(&e->exec, obj) {
+		bool explicit_sync = obj != &e->vm->root->base &&
+			(gem_to_vttm_bo(obj)->flags & DRM_VTTM_GEM_EXPLICIT_SYNC);
+
+		dma_resv_for_each_fence(&cursor, obj->resv, DMA_RESV_USAGE_READ, fence) {
+			if (!must_wait(e, explicit_sync, fence))
+				continue;
+
+			ret = drm_sched_job_add_dependency(&e->job->base,
+							   dma_fence_get(fence));
+			if (ret)
+				return ret;
+		}
+
+		/* Validation has used some of what was reserved. */
+		ret = dma_resv_reserve_fences(obj->resv, 1);
+		if (ret)
+			return ret;
+	}
+
+	return 0;
+}
+
+/* How long the job takes with BOs where they are now. */
+static int compute_duration(struct vttm_exec *e)
+{
+	const struct vttm_config *config = &e->vdev->config;
+	u64 vram_bytes = 0, link_bytes = 0, duration_ns;
+	bool overflow = false;
+	u32 i;
+
+	for (i = 0; i < e->num_touched; i++) {
+		struct ttm_resource *res = gem_to_vttm_bo(e->touched[i])->tbo.resource;
+
+		if (res && res->mem_type == TTM_PL_VRAM)
+			overflow |= check_add_overflow(vram_bytes,
+						       e->touches[i].vram_bytes,
+						       &vram_bytes);
+		else
+			overflow |= check_add_overflow(link_bytes,
+						       e->touches[i].link_bytes,
+						       &link_bytes);
+	}
+
+	overflow |= e->args->compute_ns > VTTM_MAX_DURATION_NS;
+	if (overflow)
+		return -EINVAL;
+
+	/* Three times the maximum at most. */
+	duration_ns = e->args->compute_ns +
+		      vttm_transfer_time_ns(vram_bytes, config->vram_bandwidth) +
+		      vttm_transfer_time_ns(link_bytes, config->link_bandwidth);
+	if (duration_ns >= VTTM_MAX_DURATION_NS)
+		return -EINVAL;
+
+	e->job->duration_ns = duration_ns;
+	e->job->link_bytes = link_bytes;
+	return 0;
+}
+
+/* As amdgpu_cs_submit(); can't fail. */
+static u64 push(struct vttm_exec *e)
+{
+	struct drm_gem_object *obj;
+	struct dma_fence *fence;
+
+	fence = vttm_job_arm(e->job);
+
+	drm_exec_for_each_locked_object(&e->exec, obj) {
+		if (obj != &e->vm->root->base)
+			ttm_bo_move_to_lru_tail_unlocked(&gem_to_vttm_bo(obj)->tbo);
+		dma_resv_add_fence(obj->resv, fence, DMA_RESV_USAGE_WRITE);
+	}
+
+	vttm_vm_add_fence(e->vm, fence);
+	e->job->tag = e->vm->seqno;
+	trace_vttm_submit(e->job, e->bytes_moved, e->threshold);
+	vttm_job_push(e->job);
+	e->job = NULL;
+	dma_fence_put(fence);
+
+	scoped_guard(spinlock, &e->vdev->bdev.lru_lock)
+		ttm_lru_bulk_move_tail(&e->vm->bulk_move);
+
+	return e->vm->seqno;
+}
+
+static int submit_locked(struct vttm_exec *e, u64 *seqno)
+{
+	int ret;
+
+	ret = lock_objs(e);
+	if (ret)
+		return ret;
+
+	ret = validate(e);
+	if (ret)
+		return ret;
+
+	ret = add_dependencies(e);
+	if (ret)
+		return ret;
+
+	ret = compute_duration(e);
+	if (ret)
+		return ret;
+
+	ret = vttm_vm_add_fence(e->vm, NULL);
+	if (ret)
+		return ret;
+
+	*seqno = push(e);
+	return 0;
+}
+
+static int submit(struct vttm_exec *e, u64 *seqno)
+{
+	int ret;
+
+	ret = lookup_bos(e);
+	if (ret)
+		return ret;
+
+	ret = lookup_touches(e);
+	if (ret)
+		return ret;
+
+	guard(rwsem_read)(&e->vdev->reset_lock);
+	if (e->vm->lost)
+		return -EIO;
+
+	e->job = vttm_job_create(&e->vdev->engines[VTTM_ENGINE_GFX], &e->vm->entity,
+				 VTTM_JOB_USER, e->vm->owner, e->file->client_id);
+	if (IS_ERR(e->job)) {
+		ret = PTR_ERR(e->job);
+		e->job = NULL;
+		return ret;
+	}
+	e->job->vm_label = e->vm->root->label;
+
+	drm_exec_init(&e->exec, DRM_EXEC_INTERRUPTIBLE_WAIT | DRM_EXEC_IGNORE_DUPLICATES,
+		      e->num_objs + 1);
+	ret = submit_locked(e, seqno);
+	drm_exec_fini(&e->exec);
+	vttm_job_destroy(e->job);
+
+	return ret;
+}
+
+static void put_objs(struct drm_gem_object **objs, u32 num)
+{
+	u32 i;
+
+	for (i = 0; i < num; i++)
+		drm_gem_object_put(objs[i]);
+	kvfree(objs);
+}
+
+/**
+ * vttm_submit_ioctl() - Submit a job
+ * @drm: DRM device
+ * @data: struct drm_vttm_submit
+ * @file: DRM file
+ *
+ * Return: 0, -EINVAL, -E2BIG, -EFAULT, -ENOENT, -ENOMEM if BOs don't fit,
+ * -EIO if the VM is lost, -EINTR or -ERESTARTSYS.
+ */
+int vttm_submit_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
+{
+	struct vttm_device *vdev = to_vttm_device(drm);
+	struct drm_vttm_submit *args = data;
+	struct vttm_exec e = {
+		.vdev = vdev,
+		.file = file,
+		.vm = file->driver_priv,
+		.args = args,
+	};
+	u64 seqno = 0;
+	int ret;
+
+	if (args->flags || args->engine != DRM_VTTM_ENGINE_GFX)
+		return -EINVAL;
+
+	ret = submit(&e, &seqno);
+	if (!ret)
+		args->seqno = seqno;
+
+	put_objs(e.touched, e.num_touched);
+	put_objs(e.objs, e.num_objs);
+	kvfree(e.touches);
+	vttm_clock_end_op(vdev);
+
+	return ret;
+}

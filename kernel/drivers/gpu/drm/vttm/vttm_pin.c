@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+#include <linux/dma-resv.h>
+
+#include "vttm_drv.h"
+#include "vttm_gem.h"
+#include "vttm_pin.h"
+#include "vttm_vm.h"
+
+/**
+ * vttm_bo_pin() - Pin a BO for scanout
+ * @bo: the BO, with its reservation lock held
+ *
+ * As amdgpu's prepare_fb and amdgpu_bo_pin(): in video memory, in one range.
+ *
+ * Return: 0, -EINVAL if it is pinned elsewhere, or what validation returns.
+ */
+int vttm_bo_pin(struct vttm_bo *bo)
+{
+	struct vttm_device *vdev = to_vttm_device(bo->tbo.base.dev);
+	struct ttm_operation_ctx ctx = {};
+	int ret;
+
+	ret = dma_resv_reserve_fences(bo->tbo.base.resv, TTM_NUM_MOVE_FENCES);
+	if (ret)
+		return ret;
+
+	bo->flags |= DRM_VTTM_GEM_CONTIGUOUS;
+
+	if (bo->tbo.pin_count) {
+		struct ttm_resource *res = bo->tbo.resource;
+
+		if (res->mem_type != TTM_PL_VRAM ||
+		    !(res->placement & TTM_PL_FLAG_CONTIGUOUS))
+			return -EINVAL;
+
+		ttm_bo_pin(&bo->tbo);
+		return 0;
+	}
+
+	bo->cpu_access = true;
+	vttm_bo_placement_from_domain(bo, DRM_VTTM_DOMAIN_VRAM);
+	bo->places[0].flags |= TTM_PL_FLAG_CONTIGUOUS;
+
+	ret = ttm_bo_validate(&bo->tbo, &bo->placement, &ctx);
+	if (ret)
+		return ret;
+
+	ttm_bo_pin(&bo->tbo);
+	atomic64_add(bo->tbo.base.size, &vdev->vram_pinned);
+	return 0;
+}
+
+/**
+ * vttm_bo_unpin() - Take back one pin
+ * @bo: the BO, with its reservation lock held
+ */
+void vttm_bo_unpin(struct vttm_bo *bo)
+{
+	struct vttm_device *vdev = to_vttm_device(bo->tbo.base.dev);
+
+	ttm_bo_unpin(&bo->tbo);
+	if (!bo->tbo.pin_count)
+		atomic64_sub(bo->tbo.base.size, &vdev->vram_pinned);
+}
+
+/* Count a pin as one of this file, unless it has lost its handle. */
+static int count_pin(struct vttm_vm *vm, struct vttm_bo *bo)
+{
+	struct vttm_vm_bo *vm_bo;
+	int ret = 0;
+
+	xa_lock(&vm->bos);
+	vm_bo = xa_load(&vm->bos, (unsigned long)bo);
+	if (!vm_bo)
+		ret = -ENOENT;
+	else if (vm_bo->pins == U32_MAX)
+		ret = -EBUSY;
+	else
+		vm_bo->pins++;
+	xa_unlock(&vm->bos);
+
+	return ret;
+}
+
+static int uncount_pin(struct vttm_vm *vm, struct vttm_bo *bo)
+{
+	struct vttm_vm_bo *vm_bo;
+	int ret = 0;
+
+	xa_lock(&vm->bos);
+	vm_bo = xa_load(&vm->bos, (unsigned long)bo);
+	if (vm_bo && vm_bo->pins)
+		vm_bo->pins--;
+	else
+		ret = -EINVAL;
+	xa_unlock(&vm->bos);
+
+	return ret;
+}
+
+static int pin(struct vttm_vm *vm, struct vttm_bo *bo)
+{
+	int ret;
+
+	ret = vttm_bo_pin(bo);
+	if (ret)
+		return ret;
+
+	ret = count_pin(vm, bo);
+	if (ret)
+		vttm_bo_unpin(bo);
+
+	return ret;
+}
+
+static int unpin(struct vttm_vm *vm, struct vttm_bo *bo)
+{
+	int ret;
+
+	ret = uncount_pin(vm, bo);
+	if (!ret)
+		vttm_bo_unpin(bo);
+
+	return ret;
+}
+
+/**
+ * vttm_pin_ioctl() - Pin a BO for scanout, or unpin it
+ * @drm: DRM device
+ * @data: struct drm_vttm_pin
+ * @file: DRM file
+ *
+ * Return: 0, -EINVAL, -ENOENT, or -ENOMEM if there is no room.
+ */
+int vttm_pin_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
+{
+	struct vttm_device *vdev = to_vttm_device(drm);
+	struct drm_vttm_pin *args = data;
+	struct vttm_vm *vm = file->driver_priv;
+	struct drm_gem_object *obj;
+	struct vttm_bo *bo;
+	int ret;
+
+	if (args->flags & ~DRM_VTTM_PIN_UNPIN)
+		return -EINVAL;
+
+	obj = drm_gem_object_lookup(file, args->handle);
+	if (!obj)
+		return -ENOENT;
+	bo = gem_to_vttm_bo(obj);
+
+	/* Without a ticket and not interruptible, as in prepare_fb. */
+	dma_resv_lock(obj->resv, NULL);
+	ret = args->flags & DRM_VTTM_PIN_UNPIN ? unpin(vm, bo) : pin(vm, bo);
+	dma_resv_unlock(obj->resv);
+
+	drm_gem_object_put(obj);
+	vttm_clock_end_op(vdev);
+	return ret;
+}

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+#include <linux/dma-resv.h>
+#include <linux/highmem.h>
+#include <linux/slab.h>
+
+#include <drm/ttm/ttm_bo.h>
+#include <drm/ttm/ttm_pool.h>
+#include <drm/ttm/ttm_tt.h>
+
+#include "vttm_drv.h"
+#include "vttm_gem.h"
+#include "vttm_trace.h"
+#include "vttm_ttm.h"
+#include "vttm_vm.h"
+
+static struct ttm_tt *vttm_ttm_tt_create(struct ttm_buffer_object *tbo,
+					 u32 page_flags)
+{
+	struct ttm_tt *tt = kzalloc_obj(*tt);
+
+	if (!tt)
+		return NULL;
+
+	if (ttm_tt_init(tt, tbo, page_flags, ttm_cached, 0)) {
+		kfree(tt);
+		return NULL;
+	}
+
+	return tt;
+}
+
+static int vttm_ttm_tt_populate(struct ttm_device *bdev, struct ttm_tt *tt,
+				struct ttm_operation_ctx *ctx)
+{
+	struct vttm_device *vdev = bdev_to_vttm_device(bdev);
+	unsigned int i;
+
+	if (!vdev->config.no_contents)
+		return ttm_pool_alloc(&bdev->pool, tt, ctx);
+
+	for (i = 0; i < tt->num_pages; i++)
+		tt->pages[i] = vdev->dummy_page;
+
+	return 0;
+}
+
+static void vttm_ttm_tt_unpopulate(struct ttm_device *bdev, struct ttm_tt *tt)
+{
+	if (!bdev_to_vttm_device(bdev)->config.no_contents)
+		ttm_pool_free(&bdev->pool, tt);
+}
+
+static void vttm_ttm_tt_destroy(struct ttm_device *bdev, struct ttm_tt *tt)
+{
+	ttm_tt_fini(tt);
+	kfree(tt);
+}
+
+/* As amdgpu_evict_flags(). */
+static void vttm_evict_flags(struct ttm_buffer_object *tbo,
+			     struct ttm_placement *placement)
+{
+	static const struct ttm_place system = { .mem_type = TTM_PL_SYSTEM };
+	struct vttm_bo *bo;
+
+	if (!vttm_bo_is_vttm_bo(tbo)) {
+		placement->placement = &system;
+		placement->num_placement = 1;
+		return;
+	}
+
+	bo = to_vttm_bo(tbo);
+	if (tbo->resource->mem_type == TTM_PL_VRAM)
+		vttm_bo_placement_from_domain(bo, DRM_VTTM_DOMAIN_GTT |
+						  DRM_VTTM_DOMAIN_SYSTEM);
+	else
+		vttm_bo_placement_from_domain(bo, DRM_VTTM_DOMAIN_SYSTEM);
+
+	*placement = bo->placement;
+}
+
+/* Called where amdgpu_bo_move_notify() is, that is before the move. */
+static void move_notify(struct ttm_buffer_object *tbo, bool evict,
+			struct ttm_resource *new_mem)
+{
+	struct vttm_device *vdev = bdev_to_vttm_device(tbo->bdev);
+	struct ttm_resource *old_mem = tbo->resource;
+	struct vttm_bo *bo;
+
+	/* As amdgpu: a ghost isn't ours. */
+	if (!vttm_bo_is_vttm_bo(tbo))
+		return;
+
+	bo = to_vttm_bo(tbo);
+	if (evict && bo->vm)
+		vttm_vm_bo_evicted(bo);
+
+	trace_vttm_bo_move(bo, old_mem, new_mem, evict);
+	vttm_event_record(vdev, &(struct drm_vttm_event) {
+		.type = DRM_VTTM_EVENT_MOVE,
+		.time_ns = vttm_clock_now(vdev),
+		.tag = bo->tag,
+		.bytes = tbo->base.size,
+		.vm = vttm_bo_vm_label(bo),
+		.from = old_mem ? vttm_mem_type_to_domain(old_mem->mem_type) : 0,
+		.to = vttm_mem_type_to_domain(new_mem->mem_type),
+		.evict = evict,
+		.task = vttm_lockstep_current_id(vdev),
+	});
+
+	WRITE_ONCE(bo->domain, vttm_mem_type_to_domain(new_mem->mem_type));
+}
+
+/* As amdgpu_move_blit(). */
+static int move_copy(struct ttm_buffer_object *tbo, bool evict,
+		     struct ttm_resource *new_mem)
+{
+	struct vttm_device *vdev = bdev_to_vttm_device(tbo->bdev);
+	struct dma_fence *fence;
+	int ret;
+
+	fence = vttm_copy_move(to_vttm_bo(tbo), new_mem);
+	if (IS_ERR(fence))
+		return PTR_ERR(fence);
+
+	ret = ttm_bo_move_accel_cleanup(tbo, fence, evict, true, new_mem);
+	dma_fence_put(fence);
+	if (ret)
+		return ret;
+
+	if (evict)
+		atomic64_inc(&vdev->evictions);
+	atomic64_add(tbo->base.size, &vdev->bytes_moved);
+	return 0;
+}
+
+/* As amdgpu_bo_move(). */
+static int vttm_bo_move(struct ttm_buffer_object *tbo, bool evict,
+			struct ttm_operation_ctx *ctx,
+			struct ttm_resource *new_mem, struct ttm_place *hop)
+{
+	struct ttm_resource *old_mem = tbo->resource;
+	int ret;
+
+	if (!old_mem || (old_mem->mem_type == TTM_PL_SYSTEM && !tbo->ttm) ||
+	    (old_mem->mem_type == TTM_PL_SYSTEM && new_mem->mem_type == TTM_PL_TT)) {
+		move_notify(tbo, evict, new_mem);
+		ttm_bo_move_null(tbo, new_mem);
+		return 0;
+	}
+
+	if (old_mem->mem_type == TTM_PL_TT && new_mem->mem_type != TTM_PL_VRAM) {
+		ret = ttm_bo_wait_ctx(tbo, ctx);
+		if (ret)
+			return ret;
+
+		move_notify(tbo, evict, new_mem);
+		ttm_resource_free(tbo, &tbo->resource);
+		ttm_bo_assign_mem(tbo, new_mem);
+		return 0;
+	}
+
+	if (new_mem->mem_type == TTM_PL_VRAM && old_mem->mem_type != TTM_PL_VRAM &&
+	    vttm_bo_is_vttm_bo(tbo))
+		to_vttm_bo(tbo)->cpu_access = false;
+
+	if (old_mem->mem_type == TTM_PL_SYSTEM || new_mem->mem_type == TTM_PL_SYSTEM) {
+		*hop = (struct ttm_place) {
+			.mem_type = TTM_PL_TT,
+			.flags = TTM_PL_FLAG_TEMPORARY,
+		};
+		return -EMULTIHOP;
+	}
+
+	move_notify(tbo, evict, new_mem);
+	return move_copy(tbo, evict, new_mem);
+}
+
+static int vttm_io_mem_reserve(struct ttm_device *bdev, struct ttm_resource *res)
+{
+	/* Mapped by page number; not iomem, but this is how TTM is told. */
+	if (res->mem_type == TTM_PL_VRAM) {
+		res->bus.is_iomem = true;
+		res->bus.caching = ttm_cached;
+	}
+
+	return 0;
+}
+
+/* Page of video memory behind a page of a BO, which is present. */
+static struct page *vram_page(struct ttm_buffer_object *tbo, u64 offset)
+{
+	struct vttm_device *vdev = bdev_to_vttm_device(tbo->bdev);
+	struct vttm_vram_resource *vres = to_vttm_vram_resource(tbo->resource);
+	struct gpu_buddy_block *block;
+
+	list_for_each_entry(block, &vres->blocks, link) {
+		u64 size = gpu_buddy_block_size(&vdev->vram_mgr.mm, block);
+
+		if (offset < size)
+			return vttm_vram_store_get_page(&vdev->vram_store,
+							gpu_buddy_block_offset(block) + offset);
+		offset -= size;
+	}
+
+	return ERR_PTR(-EFAULT);
+}
+
+static unsigned long vttm_io_mem_pfn(struct ttm_buffer_object *tbo,
+				     unsigned long page_offset)
+{
+	struct page *page = vram_page(tbo, (u64)page_offset << PAGE_SHIFT);
+
+	/* Our fault handler has populated the range; this maps nothing. */
+	if (WARN_ON_ONCE(IS_ERR(page)))
+		return ~0UL >> PAGE_SHIFT;
+
+	return page_to_pfn(page);
+}
+
+static int vttm_access_memory(struct ttm_buffer_object *tbo, unsigned long offset,
+			      void *buf, int len, int write)
+{
+	int left = len;
+
+	while (left) {
+		unsigned long start = offset_in_page(offset);
+		int n = min_t(unsigned long, left, PAGE_SIZE - start);
+		struct page *page = vram_page(tbo, offset & PAGE_MASK);
+
+		if (IS_ERR(page))
+			return -EIO;
+
+		if (write)
+			memcpy_to_page(page, start, buf, n);
+		else
+			memcpy_from_page(buf, page, start, n);
+
+		buf += n;
+		offset += n;
+		left -= n;
+	}
+
+	return len;
+}
+
+static const struct ttm_device_funcs vttm_ttm_funcs = {
+	.ttm_tt_create = vttm_ttm_tt_create,
+	.ttm_tt_populate = vttm_ttm_tt_populate,
+	.ttm_tt_unpopulate = vttm_ttm_tt_unpopulate,
+	.ttm_tt_destroy = vttm_ttm_tt_destroy,
+	.eviction_valuable = ttm_bo_eviction_valuable,
+	.evict_flags = vttm_evict_flags,
+	.move = vttm_bo_move,
+	.io_mem_reserve = vttm_io_mem_reserve,
+	.io_mem_pfn = vttm_io_mem_pfn,
+	.access_memory = vttm_access_memory,
+};
+
+/**
+ * vttm_ttm_init() - Create the TTM device and its resource managers
+ * @vdev: the device
+ *
+ * Return: 0, or a negative error code.
+ */
+int vttm_ttm_init(struct vttm_device *vdev)
+{
+	int ret;
+
+	vdev->dummy_page = alloc_page(GFP_KERNEL | __GFP_ZERO);
+	if (!vdev->dummy_page)
+		return -ENOMEM;
+
+	vttm_vram_store_init(&vdev->vram_store);
+
+	ret = ttm_device_init(&vdev->bdev, &vttm_ttm_funcs, vdev->drm.dev,
+			      vdev->drm.anon_inode->i_mapping,
+			      vdev->drm.vma_offset_manager, 0);
+	if (ret)
+		goto err_page;
+
+	ret = vttm_vram_mgr_init(vdev);
+	if (ret)
+		goto err_ttm;
+
+	vttm_gtt_mgr_init(vdev);
+	return 0;
+
+err_ttm:
+	ttm_device_fini(&vdev->bdev);
+err_page:
+	__free_page(vdev->dummy_page);
+	return ret;
+}
+
+/**
+ * vttm_ttm_fini() - Destroy the TTM device
+ * @vdev: the device, which has no BOs
+ */
+void vttm_ttm_fini(struct vttm_device *vdev)
+{
+	vttm_gtt_mgr_fini(vdev);
+	vttm_vram_mgr_fini(vdev);
+	ttm_device_fini(&vdev->bdev);
+	vttm_vram_store_fini(&vdev->vram_store);
+	__free_page(vdev->dummy_page);
+}

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+#include <linux/dma-resv.h>
+#include <linux/jiffies.h>
+#include <linux/slab.h>
+
+#include <drm/drm_exec.h>
+
+#include "vttm_drv.h"
+#include "vttm_gem.h"
+#include "vttm_pin.h"
+#include "vttm_vm.h"
+
+static int init_entity(struct vttm_vm *vm)
+{
+	struct drm_gpu_scheduler *sched = &vm->vdev->engines[VTTM_ENGINE_GFX].sched;
+
+	return drm_sched_entity_init(&vm->entity, DRM_SCHED_PRIORITY_NORMAL,
+				     &sched, 1, NULL);
+}
+
+/**
+ * vttm_vm_open() - Create the VM of a new file
+ * @drm: DRM device
+ * @file: the file
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int vttm_vm_open(struct drm_device *drm, struct drm_file *file)
+{
+	struct vttm_device *vdev = to_vttm_device(drm);
+	struct vttm_vm *vm;
+	int ret = -ENOMEM;
+
+	vm = kzalloc_obj(*vm);
+	if (!vm)
+		return -ENOMEM;
+
+	vm->vdev = vdev;
+	vm->owner = (void *)atomic_long_inc_return(&vdev->vm_serial);
+	vm->first_seqno = 1;
+	INIT_LIST_HEAD(&vm->evicted);
+	spin_lock_init(&vm->evicted_lock);
+	ttm_lru_bulk_move_init(&vm->bulk_move);
+	xa_init(&vm->fences);
+	xa_init(&vm->bos);
+
+	vm->root = vttm_root_create(vdev);
+	if (!vm->root)
+		goto err_free;
+
+	/* A reset destroys the entities of all VMs that it knows. */
+	scoped_guard(rwsem_read, &vdev->reset_lock) {
+		ret = init_entity(vm);
+		if (ret)
+			goto err_root;
+
+		scoped_guard(spinlock, &vdev->vms_lock)
+			list_add_tail(&vm->node, &vdev->vms);
+	}
+
+	file->driver_priv = vm;
+	return 0;
+
+err_root:
+	drm_gem_object_put(&vm->root->base);
+err_free:
+	kfree(vm);
+	return ret;
+}
+
+static void drop_fences(struct vttm_vm *vm)
+{
+	struct dma_fence *fence;
+	unsigned long index;
+
+	xa_for_each(&vm->fences, index, fence)
+		dma_fence_put(fence);
+	xa_destroy(&vm->fences);
+}
+
+/**
+ * vttm_vm_postclose() - Free the VM of a file whose handles are closed
+ * @drm: DRM device
+ * @file: the file
+ *
+ * Waits for the last submission, which is the last to finish.
+ */
+void vttm_vm_postclose(struct drm_device *drm, struct drm_file *file)
+{
+	struct vttm_device *vdev = to_vttm_device(drm);
+	struct vttm_vm *vm = file->driver_priv;
+	struct dma_fence *last;
+
+	last = xa_load(&vm->fences, vm->seqno);
+	if (last) {
+		vttm_clock_wait_fence(vdev, last);
+		dma_fence_wait(last, false);
+	}
+
+	scoped_guard(rwsem_read, &vdev->reset_lock) {
+		scoped_guard(spinlock, &vdev->vms_lock)
+			list_del(&vm->node);
+
+		if (!vm->lost)
+			drm_sched_entity_destroy(&vm->entity);
+	}
+
+	vttm_lockstep_release_file(vdev, file);
+	vttm_clock_end_op(vdev);
+
+	drop_fences(vm);
+	xa_destroy(&vm->bos);
+	ttm_lru_bulk_move_fini(&vdev->bdev, &vm->bulk_move);
+	drm_gem_object_put(&vm->root->base);
+	kfree(vm);
+}
+
+/**
+ * vttm_vm_reset() - Forget the past of a VM without BOs and jobs
+ * @vm: the VM
+ *
+ * Return: 0, or -ENOMEM; then it accepts no submissions.
+ */
+int vttm_vm_reset(struct vttm_vm *vm)
+{
+	int ret;
+
+	if (!vm->lost)
+		drm_sched_entity_destroy(&vm->entity);
+	drop_fences(vm);
+	vm->seqno = 0;
+	vm->first_seqno = 1;
+
+	ret = init_entity(vm);
+	vm->lost = ret;
+	return ret;
+}
+
+/**
+ * vttm_vm_open_bo() - A file gets a handle
+ * @vm: VM of the file
+ * @bo: the BO
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int vttm_vm_open_bo(struct vttm_vm *vm, struct vttm_bo *bo)
+{
+	struct vttm_vm_bo *vm_bo, *old;
+
+	vm_bo = kzalloc_obj(*vm_bo);
+	if (!vm_bo)
+		return -ENOMEM;
+	vm_bo->handles = 1;
+
+	xa_lock(&vm->bos);
+	old = __xa_cmpxchg(&vm->bos, (unsigned long)bo, NULL, vm_bo, GFP_KERNEL);
+	if (old && !xa_is_err(old))
+		old->handles++;
+	xa_unlock(&vm->bos);
+
+	if (old)
+		kfree(vm_bo);
+	return xa_err(old);
+}
+
+/**
+ * vttm_vm_close_bo() - A file loses a handle
+ * @vm: VM of the file
+ * @bo: the BO
+ *
+ * With the last handle go the pins of the file, and a private BO leaves the VM.
+ */
+void vttm_vm_close_bo(struct vttm_vm *vm, struct vttm_bo *bo)
+{
+	struct vttm_vm_bo *vm_bo;
+
+	xa_lock(&vm->bos);
+	vm_bo = xa_load(&vm->bos, (unsigned long)bo);
+	if (!vm_bo || --vm_bo->handles) {
+		xa_unlock(&vm->bos);
+		return;
+	}
+	__xa_erase(&vm->bos, (unsigned long)bo);
+	xa_unlock(&vm->bos);
+
+	while (vm_bo->pins--) {
+		dma_resv_lock(bo->tbo.base.resv, NULL);
+		vttm_bo_unpin(bo);
+		dma_resv_unlock(bo->tbo.base.resv);
+	}
+	kfree(vm_bo);
+
+	vttm_vm_remove_bo(vm, bo);
+}
+
+/**
+ * vttm_vm_add_bo() - Make a new BO part of a VM
+ * @vm: the VM, with its reservation lock held
+ * @bo: the private BO
+ *
+ * As amdgpu_vm_bo_base_init().
+ */
+void vttm_vm_add_bo(struct vttm_vm *vm, struct vttm_bo *bo)
+{
+	dma_resv_assert_held(vm->root->base.resv);
+
+	bo->vm = vm;
+	ttm_bo_set_bulk_move(&bo->tbo, &vm->bulk_move);
+	if (!(bo->preferred & vttm_mem_type_to_domain(bo->tbo.resource->mem_type)))
+		vttm_vm_bo_evicted(bo);
+}
+
+/**
+ * vttm_vm_remove_bo() - Take a BO out of its VM
+ * @vm: the VM
+ * @bo: the BO; nothing happens to one that isn't private
+ */
+void vttm_vm_remove_bo(struct vttm_vm *vm, struct vttm_bo *bo)
+{
+	struct drm_exec exec;
+	int ret = 0;
+
+	if (!bo->root)
+		return;
+
+	drm_exec_init(&exec, DRM_EXEC_IGNORE_DUPLICATES, 1);
+	drm_exec_until_all_locked(&exec) {
+		ret = drm_exec_lock_obj(&exec, &bo->tbo.base);
+		drm_exec_retry_on_contention(&exec);
+		if (ret)
+			break;
+	}
+
+	if (!ret) {
+		ttm_bo_set_bulk_move(&bo->tbo, NULL);
+		vttm_vm_bo_validated(bo);
+		bo->vm = NULL;
+	}
+	drm_exec_fini(&exec);
+}
+
+/**
+ * vttm_vm_bo_evicted() - A private BO isn't where it ought to be
+ * @bo: the BO, with its reservation lock held
+ *
+ * The next submission validates it first, even if it was on the list.
+ */
+void vttm_vm_bo_evicted(struct vttm_bo *bo)
+{
+	dma_resv_assert_held(bo->tbo.base.resv);
+
+	guard(spinlock)(&bo->vm->evicted_lock);
+	list_move(&bo->evicted_node, &bo->vm->evicted);
+}
+
+/**
+ * vttm_vm_bo_validated() - A private BO needs no validation
+ * @bo: the BO, with its reservation lock held
+ */
+void vttm_vm_bo_validated(struct vttm_bo *bo)
+{
+	dma_resv_assert_held(bo->tbo.base.resv);
+
+	guard(spinlock)(&bo->vm->evicted_lock);
+	list_del_init(&bo->evicted_node);
+}
+
+/**
+ * vttm_vm_add_fence() - Reserve a number for a submission
+ * @vm: the VM, with its reservation lock held
+ * @fence: fence of the submission, or NULL to reserve memory first
+ *
+ * To be called with NULL, which can fail, and then with a fence, which can't.
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int vttm_vm_add_fence(struct vttm_vm *vm, struct dma_fence *fence)
+{
+	struct dma_fence *old;
+
+	dma_resv_assert_held(vm->root->base.resv);
+
+	if (!fence)
+		return xa_reserve(&vm->fences, vm->seqno + 1, GFP_KERNEL);
+
+	xa_store(&vm->fences, ++vm->seqno, dma_fence_get(fence), GFP_NOWAIT);
+
+	/* They finish in order. */
+	while (vm->first_seqno < vm->seqno) {
+		old = xa_load(&vm->fences, vm->first_seqno);
+		if (old && !dma_fence_is_signaled(old))
+			break;
+		dma_fence_put(xa_erase(&vm->fences, vm->first_seqno++));
+	}
+
+	return 0;
+}
+
+static struct dma_fence *get_fence(struct vttm_vm *vm, u64 seqno)
+{
+	struct dma_fence *fence;
+
+	xa_lock(&vm->fences);
+	fence = dma_fence_get(xa_load(&vm->fences, seqno));
+	xa_unlock(&vm->fences);
+
+	return fence;
+}
+
+static int wait_fence(struct dma_fence *fence, s64 *timeout_ns)
+{
+	unsigned long timeout = MAX_SCHEDULE_TIMEOUT;
+	ktime_t start = ktime_get();
+	long ret;
+
+	if (*timeout_ns >= 0)
+		timeout = min_t(u64, nsecs_to_jiffies64((u64)*timeout_ns + TICK_NSEC - 1),
+				MAX_SCHEDULE_TIMEOUT);
+	if (!*timeout_ns)
+		return dma_fence_is_signaled(fence) ? 0 : -ETIME;
+
+	ret = dma_fence_wait_timeout(fence, true, timeout);
+
+	/* For those who call again with the same arguments. */
+	if (ret == -ERESTARTSYS && *timeout_ns > 0)
+		*timeout_ns = max(*timeout_ns - ktime_to_ns(ktime_sub(ktime_get(), start)), 1);
+
+	if (ret < 0)
+		return ret;
+	return ret ? 0 : -ETIME;
+}
+
+/**
+ * vttm_wait_ioctl() - Wait for a submission
+ * @drm: DRM device
+ * @data: struct drm_vttm_wait
+ * @file: DRM file
+ *
+ * Return: 0, -EINVAL if it was not submitted yet, -ETIME, -ERESTARTSYS, or the
+ * error that the job ended with.
+ */
+int vttm_wait_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
+{
+	struct vttm_device *vdev = to_vttm_device(drm);
+	struct drm_vttm_wait *args = data;
+	struct vttm_vm *vm = file->driver_priv;
+	struct dma_fence *fence;
+	int ret;
+
+	if (!args->seqno || args->seqno > READ_ONCE(vm->seqno))
+		return -EINVAL;
+
+	fence = get_fence(vm, args->seqno);
+	if (!fence)
+		return 0;
+
+	ret = wait_fence(fence, &args->timeout_ns);
+	if (!ret && fence->error)
+		ret = fence->error;
+	dma_fence_put(fence);
+
+	vttm_clock_end_op(vdev);
+	return ret;
+}
+
+/**
+ * vttm_vm_set_label_ioctl() - Name this file's VM
+ * @drm: DRM device
+ * @data: struct drm_vttm_vm_set_label
+ * @file: DRM file
+ *
+ * Return: 0, or -EINVAL.
+ */
+int vttm_vm_set_label_ioctl(struct drm_device *drm, void *data,
+			    struct drm_file *file)
+{
+	struct drm_vttm_vm_set_label *args = data;
+	struct vttm_vm *vm = file->driver_priv;
+
+	if (args->pad || args->label == VTTM_LABEL_NONE)
+		return -EINVAL;
+
+	WRITE_ONCE(vm->root->label, args->label);
+	return 0;
+}
