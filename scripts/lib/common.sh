@@ -27,27 +27,13 @@ need_space() {
 	[ "$free" -ge "$2" ] || die "$1: $2 MiB of disk space needed, $free MiB free (set VRAMLAB_CACHE to move the cache)"
 }
 
-# lock FILE: hold FILE exclusively until the script ends or "unlock", which
-# lets go of what was locked last; tells if it waits.
+# lock FILE: hold FILE exclusively until the script ends or "unlock", which lets
+# go of what was locked last; tells if it waits.
 lock() {
 	mkdir -p "$(dirname "$1")"
-	exec {LOCK_FD}>"$1"
+	exec {LOCK_FD}>>"$1"
 	flock -n "$LOCK_FD" && return
-	say "waiting for another run that uses ${1%.lock}"
+	say "waiting for another run that uses $(dirname "$1")"
 	flock "$LOCK_FD"
 }
 unlock() { exec {LOCK_FD}>&-; }
-
-# write_if_changed FILE: stdin becomes FILE, whose time stays if nothing changed.
-write_if_changed() {
-	local tmp
-	mkdir -p "$(dirname "$1")"
-	tmp=$(mktemp "$1.XXXXXX")
-	cat >"$tmp"
-	if cmp -s "$tmp" "$1"; then
-		rm -f "$tmp"
-	else
-		chmod 644 "$tmp"
-		mv -f "$tmp" "$1"
-	fi
-}

@@ -6,40 +6,39 @@
 CONFIG_DIR=$VRAMLAB_TOP/kernel/configs
 TARGETS=(um)
 
-# build_names TARGET DEBUG: set BUILD, IMAGE and MODULES for the tree TREE_NAME.
+# build_names TARGET DEBUG UPTO: set FRAGMENTS, and VARIANT, TREE, BUILD, OUTPUT.
 build_names() {
 	local target=$1
 	[[ " ${TARGETS[*]} " = *" $target "* ]] || die "no target '$target'; targets: ${TARGETS[*]}"
 	FRAGMENTS=("$CONFIG_DIR/common" "$CONFIG_DIR/$target")
-	BUILD=$KERNEL_CACHE/build-$TREE_NAME-$target
-	if [ -n "$2" ]; then
-		FRAGMENTS+=("$CONFIG_DIR/debug")
-		BUILD+=-debug
-	fi
-	IMAGE=$BUILD/linux
-	MODULES=$BUILD/root
+	[ -z "$2" ] || FRAGMENTS+=("$CONFIG_DIR/debug")
+	variant_names "-$target${2:+-debug}" "$3"
+	BUILD=$VARIANT/build
+	# A link to what was built last: kernel and modules that belong together.
+	OUTPUT=$VARIANT/output
 }
 
 # Runs make for the target um in TREE and BUILD.
 kernel_make() {
 	local cc=gcc
 	! command -v ccache >/dev/null || cc='ccache gcc'
-	# Fixed stamps: nothing is rebuilt or relinked because time went by.
+	# Fixed stamps: nothing is rebuilt or relinked because time went by. The base
+	# directory lets variants share what ccache has.
 	env -u ARCH -u CROSS_COMPILE -u MAKEFLAGS -u KCONFIG_CONFIG LC_ALL=C KBUILD_BUILD_USER=vramlab KBUILD_BUILD_HOST=vramlab \
-		KBUILD_BUILD_VERSION=1 KBUILD_BUILD_TIMESTAMP='Thu Jan  1 00:00:00 UTC 1970' \
-		nice make -C "$TREE" ARCH=um O="$BUILD" CC="$cc" HOSTCC="$cc" "$@"
+		KBUILD_BUILD_VERSION=1 KBUILD_BUILD_TIMESTAMP='Thu Jan  1 00:00:00 UTC 1970' CCACHE_BASEDIR="$VARIANT" \
+		make -C "$TREE" ARCH=um O="$BUILD" CC="$cc" HOSTCC="$cc" "$@"
 }
 
 # Write .config from the fragments; every line of them must hold in the result.
 kernel_configure() {
-	local wanted=$BUILD/vramlab.config line name value missing=()
+	local wanted=$VARIANT/config line name value missing=()
 	mkdir -p "$BUILD"
 	# Where fragments disagree, the last one wins.
 	cat "${FRAGMENTS[@]}" | awk -F= '/^CONFIG_/ { if (!($1 in v)) n[++c] = $1; v[$1] = $0 }
 		END { for (i = 1; i <= c; i++) print v[n[i]] }' >"$wanted.new"
 	mv "$wanted.new" "$wanted"
-	kernel_make KCONFIG_ALLCONFIG="$wanted" allnoconfig >"$BUILD/config.log" 2>&1 ||
-		{ tail -n 20 "$BUILD/config.log" >&2; die "cannot configure the kernel"; }
+	kernel_make KCONFIG_ALLCONFIG="$wanted" allnoconfig >"$VARIANT/config.log" 2>&1 ||
+		{ tail -n 20 "$VARIANT/config.log" >&2; die "cannot configure the kernel"; }
 	while read -r line; do
 		name=${line%%=*} value=${line#*=}
 		if [ "$value" = n ]; then
@@ -82,27 +81,38 @@ kernel_run_make() {
 	die "the kernel does not build: the whole log is $log"
 }
 
-# kernel_build: bring BUILD up to date with TREE and the configuration.
+# Put kernel and modules where guests find them. Guests that run keep what they
+# were started with; outputs that nobody uses any more are removed.
+_publish() {
+	local output=$VARIANT/output-$1 old
+	rm -rf "$output" "$output.new"
+	mkdir "$output.new"
+	kernel_make INSTALL_MOD_PATH="$output.new" INSTALL_MOD_STRIP=1 modules_install >"$VARIANT/modules.log" 2>&1 ||
+		{ tail "$VARIANT/modules.log" >&2; die "cannot install the modules"; }
+	cp "$BUILD/linux" "$output.new/linux"
+	: >"$output.new/lock"
+	mv "$output.new" "$output"
+	ln -sfn "${output##*/}" "$OUTPUT.new"
+	mv -T "$OUTPUT.new" "$OUTPUT"
+	for old in "$VARIANT"/output-*; do
+		[ "$old" -ef "$OUTPUT" ] || flock -n "$old/lock" rm -rf "$old" || true
+	done
+}
+
+# kernel_build: bring BUILD and OUTPUT up to date with TREE and the configuration.
 kernel_build() {
-	local stamp=$BUILD/vramlab.stamp key
+	local key
 	need flex kernel; need bison kernel; need bc kernel; need depmod kernel
 	[ "$(uname -m)" = x86_64 ] || die "the um target needs an x86-64 machine"
-	mkdir -p "$BUILD"
-	key=$({ cat "$TREE.id" "${FRAGMENTS[@]}"; gcc --version; } | sha256sum)
-	if [ "$(cat "$stamp" 2>/dev/null)" = "$key" ] && [ -x "$IMAGE" ]; then
-		say "$IMAGE is up to date ($(elapsed))"
+	key=$({ cat "$VARIANT/tree.id" "${FRAGMENTS[@]}"; gcc --version; } | sha256sum | cut -c1-16)
+	if [ -d "$VARIANT/output-$key" ] && [ "$OUTPUT" -ef "$VARIANT/output-$key" ]; then
+		say "${VARIANT##*/} is up to date ($(elapsed))"
 		return
 	fi
-	need_space "$BUILD" 1500
-	rm -f "$stamp"
+	need_space "$VARIANT" 1500
 	kernel_configure
-	say "building ${BUILD##*/build-} with $(nproc) jobs"
-	kernel_run_make "$BUILD/build.log"
-	rm -rf "$MODULES.new"
-	kernel_make INSTALL_MOD_PATH="$MODULES.new" INSTALL_MOD_STRIP=1 modules_install >"$BUILD/modules.log" 2>&1 ||
-		{ tail "$BUILD/modules.log" >&2; die "cannot install the modules"; }
-	rm -rf "$MODULES"
-	mv "$MODULES.new" "$MODULES"
-	echo "$key" >"$stamp"
-	say "built $IMAGE in $(elapsed)"
+	say "building ${VARIANT##*/} with $(nproc) jobs"
+	kernel_run_make "$VARIANT/build.log"
+	_publish "$key"
+	say "built ${VARIANT##*/} in $(elapsed)"
 }

@@ -82,66 +82,87 @@ _stage_overlay() {
 	done < <(overlay_files)
 }
 
-# _sync STAGE TREE: bring the touched files of TREE up to date.
+# _sync STAGE: write to TREE the touched files whose contents are not what they
+# should be.
 _sync() {
-	local stage=$1 tree=$2 manifest=$2.manifest file count=0
-	touch "$manifest"
-	(cd "$stage" && find . -type f -printf '%P\n' | sort) >"$stage.new"
-	# A patch may also delete a file: its path is touched and not staged.
-	sort -u "$manifest" "$stage.new" "$stage.patched" >"$stage.all"
-	cp "$stage.all" "$manifest"
+	local stage=$1 file count=0
 	while read -r file; do
 		if [ -e "$stage/$file" ]; then
-			cmp -s "$stage/$file" "$tree/$file" && continue
-			mkdir -p "$tree/$(dirname "$file")"
-			mv -f "$stage/$file" "$tree/$file"
+			cmp -s "$stage/$file" "$TREE/$file" && continue
+			mkdir -p "$TREE/$(dirname "$file")"
+			mv -f "$stage/$file" "$TREE/$file"
 		elif [ -e "$BASE/$file" ] && ! grep -qxF "$file" "$stage.patched"; then
-			cmp -s "$BASE/$file" "$tree/$file" && continue
+			# No longer touched (a file that a patch deletes is).
+			cmp -s "$BASE/$file" "$TREE/$file" && continue
 			# Not a link: make must see a new time.
-			cp --remove-destination "$BASE/$file" "$tree/$file"
+			cp --remove-destination "$BASE/$file" "$TREE/$file"
 		else
-			[ -e "$tree/$file" ] || continue
-			rm -f "$tree/$file"
-			rmdir -p --ignore-fail-on-non-empty "$tree/$(dirname "$file")"
+			[ -e "$TREE/$file" ] || continue
+			rm -f "$TREE/$file"
+			rmdir -p --ignore-fail-on-non-empty "$TREE/$(dirname "$file")"
 		fi
 		count=$((count + 1))
 	done <"$stage.all"
-	sort -u "$stage.new" "$stage.patched" >"$manifest"
-	say "tree: $(wc -l <"$manifest") files differ from $SOURCE_NAME, $count updated ($(elapsed))"
+	say "tree: $(wc -l <"$stage.new") files patched or added, $count updated ($(elapsed))"
 }
 
-# tree_prepare UPTO [SUFFIX]: set TREE_NAME and TREE, make TREE current, lock it.
-# UPTO is the number of patches of the series to apply, or "all".
-tree_prepare() {
-	local upto=$1 total tmp
-	source_fetch
+# Bring TREE up to date with what is staged.
+_update_tree() {
+	local stage=$1 manifest=$VARIANT/tree.manifest
+	touch "$manifest"
+	(cd "$stage" && find . -type f -printf '%P\n' | sort) >"$stage.new"
+	sort -u "$manifest" "$stage.new" "$stage.patched" >"$stage.all"
+	# Until all is done the manifest names what was and what will be touched.
+	cp "$stage.all" "$manifest"
+	_sync "$stage"
+	sort -u "$stage.new" "$stage.patched" >"$manifest"
+	# What the tree holds, for those who want to know whether it changed.
+	(cd "$TREE" && { echo "$SOURCE_NAME"; xargs -d '\n' -a "$manifest" sha256sum 2>/dev/null || true; }) |
+		sha256sum | cut -d' ' -f1 >"$VARIANT/tree.id"
+}
+
+# Make the tree itself, or bring a copy of somebody's own up to date.
+_make_tree() {
+	local tmp=$1
+	if [ ! -d "$TREE" ]; then
+		cp -al "$BASE" "$tmp/tree" 2>/dev/null || { rm -rf "$tmp/tree"; cp -a --reflink=auto "$BASE" "$tmp/tree"; }
+		rm -f "$VARIANT/tree.manifest" "$VARIANT/tree.id"
+		mv "$tmp/tree" "$TREE"
+	elif [ -n "${KERNEL_SRC:-}" ]; then
+		rsync -a --delete --link-dest="$BASE" --exclude-from=<(sed 's|^|/|' "$VARIANT/tree.manifest") "$BASE/" "$TREE/"
+	fi
+}
+
+# variant_names SUFFIX UPTO: set VARIANT, TREE and UPTO_COUNT for the source SOURCE_NAME.
+# A variant is a tree and what is built in it; variants don't get into each
+# other's way. UPTO is a number of patches to apply, or "all".
+variant_names() {
+	local total
 	total=$(series_patches | wc -l)
-	[ "$upto" != all ] || upto=$total
-	[ "$upto" -le "$total" ] || die "--upto $upto: the series has $total patches"
-	TREE_NAME=$SOURCE_NAME${2:-}
-	[ "$upto" -eq "$total" ] || [ -n "${2:-}" ] || TREE_NAME+=-upto$upto
-	TREE=$KERNEL_CACHE/tree-$TREE_NAME
-	lock "$TREE.lock"
-	rm -rf "$KERNEL_CACHE/tmp.$TREE_NAME".??????
-	tmp=$(mktemp -d "$KERNEL_CACHE/tmp.$TREE_NAME.XXXXXX")
+	UPTO_COUNT=$2
+	[ "$UPTO_COUNT" != all ] || UPTO_COUNT=$total
+	[ "$UPTO_COUNT" -le "$total" ] || die "--upto $UPTO_COUNT: the series has $total patches"
+	VARIANT=$KERNEL_CACHE/$SOURCE_NAME$1
+	[ "$UPTO_COUNT" -eq "$total" ] || [ "$1" = -verify ] || VARIANT+=-upto$UPTO_COUNT
+	TREE=$VARIANT/tree
+}
+
+# tree_prepare SUFFIX UPTO: make TREE current. It stays so until the end or "unlock".
+tree_prepare() {
+	local tmp
+	source_fetch
+	variant_names "$@"
+	lock "$VARIANT/lock"
+	rm -rf "$VARIANT"/tmp.*
+	tmp=$(mktemp -d "$VARIANT/tmp.XXXXXX")
 	# shellcheck disable=SC2064
 	trap "rm -rf '$tmp'" EXIT
 	mkdir "$tmp/stage"
-	if [ ! -d "$TREE" ]; then
-		say "making a tree for $TREE_NAME"
-		cp -al "$BASE" "$tmp/tree" 2>/dev/null || { rm -rf "$tmp/tree"; cp -a --reflink=auto "$BASE" "$tmp/tree"; }
-		rm -f "$TREE.manifest"
-		mv "$tmp/tree" "$TREE"
-	elif [ -n "${KERNEL_SRC:-}" ]; then
-		rsync -a --delete --link-dest="$BASE" --exclude-from=<(sed 's|^|/|' "$TREE.manifest") "$BASE/" "$TREE/"
-	fi
-	_stage_patches "$tmp/stage" "$upto"
-	patched_files $(series_patches | head -n "$upto"; lab_patches) >"$tmp/stage.patched"
-	_stage_overlay "$tmp/stage" "$upto"
-	_sync "$tmp/stage" "$TREE"
-	# What the tree holds, for those who want to know whether it changed.
-	(cd "$TREE" && { echo "$SOURCE_NAME"; xargs -d '\n' -a "$TREE.manifest" sha256sum 2>/dev/null || true; }) |
-		sha256sum | cut -d' ' -f1 >"$TREE.id"
+	_make_tree "$tmp"
+	_stage_patches "$tmp/stage" "$UPTO_COUNT"
+	patched_files $(series_patches | head -n "$UPTO_COUNT"; lab_patches) >"$tmp/stage.patched"
+	_stage_overlay "$tmp/stage" "$UPTO_COUNT"
+	_update_tree "$tmp/stage"
 	rm -rf "$tmp"
 	trap - EXIT
 }

@@ -67,25 +67,27 @@ _copy_own() {
 	fi
 }
 
-# source_fetch [--refresh]: make sure that there is a base.
-source_fetch() {
-	lock "$KERNEL_CACHE/source.lock"
-	_source_fetch "$@"
-	unlock
-}
-
-_source_fetch() {
+# Set SOURCE_NAME and BASE, without making anything.
+source_name() {
 	if [ -n "${KERNEL_SRC:-}" ]; then
 		KERNEL_SRC=$(cd "$KERNEL_SRC" && pwd) || die "KERNEL_SRC: no such directory"
 		SOURCE_NAME=own-$(printf %s "$KERNEL_SRC" | sha256sum | cut -c1-8)
-		BASE=$KERNEL_CACHE/base-$SOURCE_NAME
-		_copy_own
-		return
+	else
+		SOURCE_NAME=$(cat "$KERNEL_CACHE/current" 2>/dev/null) || die "no source yet: run 'scripts/kernel-tree fetch'"
 	fi
-	if [ "${1:-}" = --refresh ] || [ ! -r "$KERNEL_CACHE/current" ]; then
-		_fetch_debian
-	fi
-	SOURCE_NAME=$(cat "$KERNEL_CACHE/current")
 	BASE=$KERNEL_CACHE/base-$SOURCE_NAME
-	[ -d "$BASE" ] || die "$BASE is gone: run 'scripts/kernel-tree fetch --refresh'"
+}
+
+# source_fetch [--refresh]: make sure that there is a base; sets SOURCE_NAME and BASE.
+source_fetch() {
+	lock "$KERNEL_CACHE/source.lock"
+	if [ -n "${KERNEL_SRC:-}" ]; then
+		source_name
+		_copy_own
+	else
+		[ "${1:-}" != --refresh ] && [ -r "$KERNEL_CACHE/current" ] || _fetch_debian
+		source_name
+		[ -d "$BASE" ] || die "$BASE is gone: run 'scripts/kernel-tree fetch --refresh'"
+	fi
+	unlock
 }

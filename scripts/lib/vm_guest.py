@@ -25,25 +25,22 @@ class VmError(Exception):
 
 def kernel_paths(target, debug, upto):
     """Where the kernel is, as a dict; the build must have been made."""
-    command = [os.path.join(LIB, "..", "kernel-tree"), "path", "--target", target]
-    command += ["--debug"] if debug else []
-    command += ["--upto", upto] if upto else []
-    result = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    options = ["--target", target, *(["--debug"] if debug else []), *(["--upto", upto] if upto else [])]
+    result = subprocess.run([os.path.join(LIB, "../kernel-tree"), "path", *options], stdout=subprocess.PIPE, text=True,
+                            check=False)
     paths = dict(line.split("=", 1) for line in result.stdout.splitlines())
-    if result.returncode or not os.path.exists(paths["image"]) or not os.path.isdir(paths["modules"]):
-        options = " ".join(command[2:])
-        raise VmError(f"there is no such kernel yet: run 'scripts/kernel-tree build {options}'")
+    if result.returncode or not os.path.isdir(paths["output"]):
+        raise VmError(f"there is no such kernel yet: run 'scripts/kernel-tree build {' '.join(options)}'")
     return paths
 
 
-def lock_build(paths):
-    """Keep the build from being replaced while the guest runs."""
-    lock = open(paths["lock"], "a", encoding="utf-8")
+def lock_output(paths):
+    """Keep kernel and modules from being removed while the guest runs."""
     try:
-        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        print("vm: waiting for a build of this kernel", file=sys.stderr)
-        fcntl.flock(lock, fcntl.LOCK_SH)
+        lock = open(os.path.join(paths["output"], "lock"), "rb")
+    except FileNotFoundError as error:
+        raise VmError("the kernel has just been rebuilt: try again") from error
+    fcntl.flock(lock, fcntl.LOCK_SH)
     return lock
 
 

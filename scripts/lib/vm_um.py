@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass
 from typing import Optional
 
-from vm_guest import EXCHANGE_IN_GUEST, Exchange, VmError, choose_memory_directory, lock_build
+from vm_guest import EXCHANGE_IN_GUEST, Exchange, VmError, choose_memory_directory, lock_output
 
 POLL_S = 0.01
 # After the guest said that it is done, it powers off within this time or is killed.
@@ -30,14 +30,14 @@ class Guest:
 
     def __init__(self, paths, args, env):
         self.args = args
-        self.image = paths["image"]
-        self.lock = lock_build(paths)
+        self.image = os.path.join(paths["output"], "linux")
+        self.lock = lock_output(paths)
         self.memory_directory = choose_memory_directory(args.mem)
         self.exchange = Exchange()
         self.process = None
         self.console_offset = 0
         try:
-            self.exchange.prepare(args.command, env, args.module, args.rw, paths["modules"], args.leaks)
+            self.exchange.prepare(args.command, env, args.module, args.rw, paths["output"], args.leaks)
         except BaseException:
             self.exchange.close()
             raise

@@ -32,6 +32,19 @@ std::string find_region()
     throw std::runtime_error("no region of vttm in /sys/fs/cgroup/dmem.capacity (cgroup v2 with the dmem controller needed)");
 }
 
+// TTM swaps out when all of its BOs exceed a part of the machine's memory. Without contents they need none, and a device
+// is to behave the same in a guest of any size.
+void lift_page_limits()
+{
+    for (const char *name : {"pages_limit", "dma32_pages_limit"}) {
+        const std::string path = fmt::format("/sys/module/ttm/parameters/{}", name);
+        std::ofstream out(path);
+        out << (u64{1} << 40);
+        if (!out.flush())
+            throw std::runtime_error(fmt::format("cannot write {} (are we root?)", path));
+    }
+}
+
 const char *name_of(task_state s)
 {
     switch (s) {
@@ -47,6 +60,7 @@ const char *name_of(task_state s)
 kernel_backend::kernel_backend(const kernel_options &options)
     : options_(options), watchdog_(options.timeout_s), lab_(port_, watchdog_), cgroups_(find_region())
 {
+    lift_page_limits();
 }
 
 // Agents first: a cgroup with processes cannot be removed.

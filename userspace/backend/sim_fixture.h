@@ -94,7 +94,7 @@ protected:
     // Of the line of a BO: what follows `name`, up to the next blank.
     std::string bo(u64 tag, const std::string &name)
     {
-        const std::string l = line("bo " + std::to_string(tag)) + " ";
+        const std::string l = line("bo " + std::to_string(tag) + " vm") + " ";
         const std::size_t at = l.find(name + " ");
         if (at == std::string::npos)
             return "(none)";
@@ -103,7 +103,7 @@ protected:
     }
     std::string places(u64 tag)
     {
-        const std::string l = line("bo " + std::to_string(tag));
+        const std::string l = line("bo " + std::to_string(tag) + " vm");
         const std::size_t from = l.find("place") + 5, to = l.find(" pin");
         return from + 1 < to ? l.substr(from + 1, to - from - 1) : "";
     }

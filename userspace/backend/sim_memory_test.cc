@@ -29,7 +29,13 @@ TEST_F(sim_memory, bad_arguments_of_create)
                    .preferred = 4,
                    .priority = 16}),
               -EINVAL);
-    EXPECT_EQ(create(3, 1, 1), -ENOENT);
+    EXPECT_EQ(run({.kind = request_kind::bo_create,
+                   .process = 1,
+                   .vm = 2,
+                   .bo = 1,
+                   .size_bytes = MiB,
+                   .preferred = 4}),
+              -ENOENT); // another process's VM
     EXPECT_EQ(line("bo 1"), "(none)");
 }
 

@@ -60,7 +60,7 @@ TEST_F(sim_policy, no_migration_leaves_bos_where_they_are_allowed)
     use("no-migration");
     make(1, 1, 8);
     make(1, 2, 8, 0, domain_vram);
-    make(2, 3, 16);
+    make(2, 3, 15);
     EXPECT_EQ(where(1), "gtt");
     EXPECT_EQ(where(2), "gtt");
     EXPECT_EQ(submit_to(1, {1, 2}), 0);

@@ -192,9 +192,11 @@ TEST_F(sim_determinism, moves_tell_where_bos_are)
             where[e.bo] = e.b;
         }
     const char *names[] = {"none", "system", "gtt", "", "vram"};
-    for (const auto &[tag, domain] : where)
-        if (const std::string mem = bo(tag, "mem"); mem != "(none)")
+    for (const auto &[tag, domain] : where) {
+        if (const std::string mem = bo(tag, "mem"); mem != "(none)") {
             EXPECT_EQ(mem, names[domain]) << tag;
+        }
+    }
 }
 
 TEST_F(sim_determinism, listening_changes_nothing)

@@ -115,9 +115,11 @@ TEST_F(sim_tasks, the_younger_one_dies_and_comes_back)
     EXPECT_EQ(steps_to_end(2), 3u); // BO 1 it has, VM 2, BO 2
     EXPECT_EQ(b.take_result(1), (result{0, 1}));
     EXPECT_EQ(b.take_result(2), (result{0, 1}));
-    for (const events::event &e : log.events())
-        if (e.type == events::event_type::lock_deadlk)
+    for (const events::event &e : log.events()) {
+        if (e.type == events::event_type::lock_deadlk) {
             EXPECT_EQ(e.bo, 1u);
+        }
+    }
 }
 
 TEST_F(sim_tasks, an_older_one_waits)

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
 // How fast the model is, and how much memory it takes.
 //
-//   resident   every BO of a list of 1,000 is where it should be: lock, placement check, fence, LRU, unlock
-//   thrash     lists of BOs drawn from a working set of 105 % of VRAM: some references move a BO in and
-//   another out cyclic     lists in turn over such a working set: what LRU is worst at. The next BOs to evict
-//   are those that the submission has
-//              locked, and each eviction looks at all of them first, as TTM does
-//   baseline   as many writes to as many cache lines in the same order, and nothing else: what the machine
-//   can do
+// resident: every BO of a list of 1,000 is where it should be: lock, placement check, fence, LRU, unlock.
 //
-// items_per_second counts BO references; compare resident with the baseline of the same run and number of
-// BOs. Counters: bytes_per_bo (BO, resource, LRU node, buddy blocks, fence slots), heap_per_bo (all of the
-// program's).
+// thrash: lists of BOs drawn from a working set of 105 % of VRAM: some references move one BO in and another out.
+//
+// cyclic: lists in turn over such a working set, which is what LRU is worst at. The oldest BOs are those that the
+// submission has locked, and each eviction looks at all of them first, as TTM does.
+//
+// baseline: as many writes to as many cache lines in the same order, and nothing else: what the machine can do.
+//
+// items_per_second counts BO references; compare resident with the baseline of the same run and number of BOs. Counters:
+// bytes_per_bo (BO, resource, buddy blocks, fence slots; LRU nodes are in the resource), tree_per_bo (inner nodes of the buddy
+// tree), heap_per_bo (all of the program's).
 #include "bench/fixture.h"
 #include "bench/heap.h"
 
@@ -68,12 +69,16 @@ void report_memory(benchmark::State &state, const many_bos &m, u64 heap_before)
         slots += bo->_resv.capacity > kmd::dma_resv::inline_slots
                      ? bo->_resv.capacity * sizeof(kmd::dma_resv::slot) + 16
                      : 0;
-    const u64 blocks = static_cast<u64>(d.vram.mm.arena_used) * sizeof(kmd::gpu_buddy_block);
+    u64 blocks = 0;
+    for (const u64 used : d.vram.mm.used_scoreboard)
+        blocks += used;
+    const u64 block_size = sizeof(kmd::gpu_buddy_block);
     const u64 parts = d.bo_pool.size_bytes() + d.vram.resources.size_bytes() + d.gtt.resources.size_bytes() +
-                      d.tt_pool.size_bytes() + blocks + slots;
-    state.counters["bytes_per_bo"] = static_cast<double>(parts) / static_cast<double>(m.bos());
-    state.counters["heap_per_bo"] =
-        static_cast<double>(heap_bytes() - heap_before) / static_cast<double>(m.bos());
+                      d.tt_pool.size_bytes() + blocks * block_size + slots;
+    const double n = static_cast<double>(m.bos());
+    state.counters["bytes_per_bo"] = static_cast<double>(parts) / n;
+    state.counters["tree_per_bo"] = static_cast<double>((d.vram.mm.arena_used - blocks) * block_size) / n;
+    state.counters["heap_per_bo"] = static_cast<double>(heap_bytes() - heap_before) / n;
 }
 
 void submit_lists(benchmark::State &state, u32 vram_percent, bool shuffled, bool with_events)

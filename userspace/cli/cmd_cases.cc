@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// vramlab cases: the table of reproducers. Each expectation names what fails it, a policy or a mutant; on the policies that it
-// names it must fail, on mainline otherwise it must hold. Exit status 1 if any does not do as it says.
+// vramlab cases: the table of reproducers. Each expectation names what fails it, a policy or a mutant; on the
+// policies that it names it must fail, on mainline otherwise it must hold. Exit status 1 if any does not do
+// as it says.
 #include "cli/commands.h"
 #include "cli/in_guest.h"
 #include "cli/input.h"
@@ -54,21 +55,24 @@ outcome judge(const workload::workload &w, backend_kind kind, const std::string 
 }
 
 // The verdict as a cell, and whether it is what the expectation says of the policy.
-report::table::cell cell_of(const workload::expectation &e, const judged &j, const std::string &policy, bool &as_said)
+report::table::cell cell_of(const workload::expectation &e, const judged &j, const std::string &policy,
+                            bool &as_said)
 {
     const bool must_fail = runner::fails_on(e, policy);
     const bool good = j.pass != must_fail;
     as_said &= good;
     const std::string text = fmt::format("{} {}", j.pass ? "PASS" : "FAIL", j.value);
-    return {good ? text : text + (must_fail ? ", must FAIL" : ", must PASS"), good ? must_fail ? color::yellow : color::green : color::red};
+    return {good ? text : text + (must_fail ? ", must FAIL" : ", must PASS"),
+            good ? must_fail ? color::yellow : color::green : color::red};
 }
 
 class case_table {
 public:
     explicit case_table(backend_kind kind)
-        : kind_(kind), table_(kind == backend_kind::model
-                                  ? std::vector<std::string>{"case", "expectation", "fails on", "model"}
-                                  : std::vector<std::string>{"case", "expectation", "fails on", "model", "kernel"})
+        : kind_(kind),
+          table_(kind == backend_kind::model
+                     ? std::vector<std::string>{"case", "expectation", "fails on", "model"}
+                     : std::vector<std::string>{"case", "expectation", "fails on", "model", "kernel"})
     {
         for (std::size_t column = 1; column < 5; column++)
             table_.set_align(column, report::align::left);
@@ -111,7 +115,8 @@ private:
         const workload::expectation &e = w.expectations[i];
         bool as_said = true;
         expectations_++;
-        // What must fail it besides mainline is run too; what is no policy is a mutant, which other tests plant.
+        // What must fail it besides mainline is run too; what is no policy is a mutant, which other tests
+        // plant.
         std::string fails;
         bool fails_as_said = true;
         for (const auto &[policy, o] : by_policy)
@@ -122,7 +127,8 @@ private:
         as_said &= fails_as_said && !e.fails_on.empty();
         std::vector<report::table::cell> row{i ? "" : w.name, runner::expectation_words(e)};
         row.push_back(e.fails_on.empty() ? report::table::cell("nothing, must name something", color::red)
-                                         : report::table::cell(e.fails_on + fails, fails_as_said ? color::none : color::red));
+                                         : report::table::cell(e.fails_on + fails,
+                                                               fails_as_said ? color::none : color::red));
         row.push_back(cell_of(e, by_policy.at(mainline_policy()).verdicts[i], mainline_policy(), as_said));
         if (kernel)
             row.push_back(cell_of(e, kernel->verdicts[i], mainline_policy(), as_said));
@@ -181,8 +187,10 @@ int cases(const cases_arguments &a)
 void add_cases_command(CLI::App &app, int &status)
 {
     auto a = std::make_shared<cases_arguments>();
-    CLI::App *c = app.add_subcommand("cases", "Table of reproducers: what each expectation needs to fail, and the verdicts");
-    c->add_option("path", a->paths, "Scenarios, workloads, or directories of them (default: those that come along)");
+    CLI::App *c = app.add_subcommand(
+        "cases", "Table of reproducers: what each expectation needs to fail, and the verdicts");
+    c->add_option("path", a->paths,
+                  "Scenarios, workloads, or directories of them (default: those that come along)");
     add_backend_option(*c, a->backend);
     c->callback([a, &status] { status = guarded("a case", [&] { return cases(*a); }); });
 }

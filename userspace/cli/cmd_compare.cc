@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// vramlab compare: the same scenarios under several policies, side by side; --sweep: the scenario's grid, a row each.
+// vramlab compare: the same scenarios under several policies, side by side; --sweep: the scenario's grid, a
+// row each.
 #include "cli/commands.h"
 #include "cli/input.h"
 #include "cli/output.h"
@@ -29,7 +30,7 @@ struct compare_arguments {
 // One cell of the grid.
 struct compared {
     std::string file;
-    std::string name; // of the workload
+    std::string name;  // of the workload
     std::string point; // of the sweep
     std::string policy;
     runner::experiment x;
@@ -95,12 +96,14 @@ void print_json(const std::vector<compared> &runs)
 
 void print_sweep(const std::vector<compared> &runs, const report::painter &p)
 {
-    report::table t({"settings", "policy", "frames", "avg", "p99", "failed", "evicted", "link/frame", "outside", "gfx busy"});
+    report::table t({"settings", "policy", "frames", "avg", "p99", "failed", "evicted", "link/frame",
+                     "outside", "gfx busy"});
     t.set_align(1, report::align::left);
     for (const compared &r : runs) {
         std::vector<report::table::cell> row{r.point, r.policy};
-        for (const char *name : {"frames", "frame_time_avg_ms", "frame_time_p99_ms", "failed_submissions", "evictions",
-                                 "link_read_bytes_per_frame", "outside_bytes_end", "gfx_busy_share"})
+        for (const char *name :
+             {"frames", "frame_time_avg_ms", "frame_time_p99_ms", "failed_submissions", "evictions",
+              "link_read_bytes_per_frame", "outside_bytes_end", "gfx_busy_share"})
             for (const report::metric_descriptor &d : report::metric_table())
                 if (std::string_view(d.name) == name)
                     row.emplace_back(report::format_metric(d.u, r.x.metrics.value(name).value_or(0)));
@@ -125,7 +128,8 @@ int compare(const compare_arguments &a)
     }
     bool good = true;
     for (const compared &r : runs) {
-        const std::string failures = runner::print_failures(r.x.run, r.file, report::painter::for_stream(stderr));
+        const std::string failures =
+            runner::print_failures(r.x.run, r.file, report::painter::for_stream(stderr));
         good &= failures.empty();
         if (!failures.empty())
             fmt::print(stderr, "{}, {}:\n{}", r.name, r.policy, failures);
@@ -138,13 +142,18 @@ int compare(const compare_arguments &a)
 void add_compare_command(CLI::App &app, int &status)
 {
     auto a = std::make_shared<compare_arguments>();
-    CLI::App *c = app.add_subcommand("compare", "Run scenarios or workloads under several policies on the model, side by side");
+    CLI::App *c = app.add_subcommand(
+        "compare", "Run scenarios or workloads under several policies on the model, side by side");
     c->add_option("file", a->files, "Scenarios (.toml) and workloads (.jsonl, .jsonl.zst)")->required();
-    c->add_option("--policies", a->policies, "Policies, separated by commas (default: all)")->delimiter(',')->type_name("A,B");
+    c->add_option("--policies", a->policies, "Policies, separated by commas (default: all)")
+        ->delimiter(',')
+        ->type_name("A,B");
     add_input_options(*c, a->in);
     c->add_flag("--sweep", a->sweep, "Every point of the scenario's [sweep], a row each");
     c->add_flag("--json", a->json, "Print JSON");
-    c->callback([a, &status] { status = guarded(a->files.size() == 1 ? a->files[0] : "a workload", [&] { return compare(*a); }); });
+    c->callback([a, &status] {
+        status = guarded(a->files.size() == 1 ? a->files[0] : "a workload", [&] { return compare(*a); });
+    });
 }
 
 } // namespace vramlab::cli

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// vramlab conform: model against kernel. On the host it boots guests and adds up what they report; in a guest (--here) it
-// compares. Exit status: 0 all equal, 1 something differs, 2 it could not be done.
+// vramlab conform: model against kernel. On the host it boots guests and adds up what they report; in a guest
+// (--here) it compares. Exit status: 0 all equal, 1 something differs, 2 it could not be done.
 #include "cli/cmd_conform.h"
 
 #include "backend/kernel_backend.h"
@@ -97,7 +97,8 @@ template <typename Fn> void for_each_workload(const conform_arguments &a, Fn &&f
             return;
 }
 
-// Tasks of a workload really in parallel, on the real clock. Nothing to compare: only how operations end is counted.
+// Tasks of a workload really in parallel, on the real clock. Nothing to compare: only how operations end is
+// counted.
 runner::batch_result run_free(const conform_arguments &a)
 {
     backend::kernel_options options;
@@ -135,10 +136,13 @@ runner::batch_result compare_here(const conform_arguments &a)
     return batch.result();
 }
 
-std::vector<std::string> guest_arguments(const conform_arguments &a, const seed_range &seeds, const std::string &exchange, u32 job)
+std::vector<std::string> guest_arguments(const conform_arguments &a, const seed_range &seeds,
+                                         const std::string &exchange, u32 job)
 {
-    std::vector<std::string> words = {"conform", "--here", "--report", fmt::format("{}/job{}.json", exchange, job),
-                                      "--output-dir", exchange, "--operations", std::to_string(a.operations),
+    std::vector<std::string> words = {"conform",        "--here",
+                                      "--report",       fmt::format("{}/job{}.json", exchange, job),
+                                      "--output-dir",   exchange,
+                                      "--operations",   std::to_string(a.operations),
                                       "--max-failures", std::to_string(a.max_failures)};
     if (a.edge_cases)
         words.push_back("--edge-cases");
@@ -202,7 +206,8 @@ runner::batch_result compare_in_guests(const conform_arguments &a)
         seed_range part;
         part.first = all.first + all.count * job / jobs;
         part.count = all.first + all.count * (job + 1) / jobs - part.first;
-        pids.push_back(guest.start(guest_arguments(a, part, exchange.path, job), exchange.path, timeout_s, !a.json.empty()));
+        pids.push_back(guest.start(guest_arguments(a, part, exchange.path, job), exchange.path, timeout_s,
+                                   !a.json.empty()));
     }
     runner::batch_result result;
     std::string problem;
@@ -212,8 +217,9 @@ runner::batch_result compare_in_guests(const conform_arguments &a)
         if (in)
             result.add(runner::batch_from_json(nlohmann::json::parse(in)));
         if (!in || (status != 0 && status != 1))
-            problem = fmt::format("the guest ended with status {} ({} run; 'make kernel' builds the kernel it boots)", status,
-                                  guest.vm_script());
+            problem = fmt::format(
+                "the guest ended with status {} ({} run; 'make kernel' builds the kernel it boots)", status,
+                guest.vm_script());
     }
     keep_files(result, a.output_dir);
     if (!problem.empty()) {
@@ -261,8 +267,10 @@ int conform(const conform_arguments &a)
 void add_conform_command(CLI::App &app, int &status)
 {
     auto a = std::make_shared<conform_arguments>();
-    CLI::App *c = app.add_subcommand("conform", "Compare the model with the kernel's TTM, operation by operation");
-    c->add_option("workload", a->files, "Scenarios (.toml) and workloads (.jsonl, .jsonl.zst)")->check(CLI::ExistingFile);
+    CLI::App *c =
+        app.add_subcommand("conform", "Compare the model with the kernel's TTM, operation by operation");
+    c->add_option("workload", a->files, "Scenarios (.toml) and workloads (.jsonl, .jsonl.zst)")
+        ->check(CLI::ExistingFile);
     c->add_option("--set", a->settings, "Override a scenario's parameter, PATH=VALUE");
     c->add_option("--swarm", a->swarm, "Random workloads: how many, or a range of seeds A..B");
     c->add_option("--start", a->start, "First seed")->capture_default_str();
@@ -270,11 +278,15 @@ void add_conform_command(CLI::App &app, int &status)
     c->add_flag("--edge-cases", a->edge_cases, "Random workloads with arguments that must be refused");
     c->add_flag("--self", a->self, "Compare the model with itself; needs no kernel");
     c->add_flag("--no-shrink", a->no_shrink, "Do not look for the smallest workload that differs");
-    c->add_option("--max-failures", a->max_failures, "Stop after so many workloads that differ")->capture_default_str();
+    c->add_option("--max-failures", a->max_failures, "Stop after so many workloads that differ")
+        ->capture_default_str();
     c->add_option("--jobs", a->jobs, "Guests at a time")->capture_default_str()->check(CLI::Range(1, 64));
     c->add_option("--json", a->json, "Write the counts and differences to FILE (- is standard output)");
-    c->add_option("--output-dir", a->output_dir, "Where workloads that differ are written")->capture_default_str()->check(CLI::ExistingDirectory);
-    c->add_flag("--free-running", a->free_running, "Compare nothing: run on the kernel alone, in parallel on the real clock, and count errors");
+    c->add_option("--output-dir", a->output_dir, "Where workloads that differ are written")
+        ->capture_default_str()
+        ->check(CLI::ExistingDirectory);
+    c->add_flag("--free-running", a->free_running,
+                "Compare nothing: run on the kernel alone, in parallel on the real clock, and count errors");
     c->add_flag("--here", a->here, "The kernel of this machine has vttm: boot no guest");
     c->add_option("--report", a->report)->group("");
     c->callback([a, &status] {

@@ -7,7 +7,8 @@ class App;
 
 namespace vramlab::cli {
 
-// Adds the subcommand; running it sets the exit status: 0 all equal, 1 something differs, 2 it could not be done.
+// Adds the subcommand; running it sets the exit status: 0 all equal, 1 something differs, 2 it could not be
+// done.
 void add_conform_command(CLI::App &app, int &status);
 
 } // namespace vramlab::cli

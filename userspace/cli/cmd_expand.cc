@@ -48,7 +48,8 @@ void add_expand_command(CLI::App &app, int &status)
     CLI::App *c = app.add_subcommand("expand", "Write the explicit workload of a scenario");
     c->add_option("file", a->file, "Scenario (.toml)")->required();
     add_input_options(*c, a->in);
-    c->add_option("-o,--output", a->output, "File (.jsonl or .jsonl.zst) instead of the standard output")->type_name("FILE");
+    c->add_option("-o,--output", a->output, "File (.jsonl or .jsonl.zst) instead of the standard output")
+        ->type_name("FILE");
     c->callback([a, &status] { status = guarded(a->file, [&] { return expand(*a); }); });
 }
 

@@ -49,15 +49,17 @@ public:
         for (const auto &[bo, n] : evictions_)
             if (bos_.find(bo))
                 most.emplace_back(n, bo);
-        std::stable_sort(most.begin(), most.end(), [](const auto &a, const auto &b) { return a.first > b.first; });
+        std::stable_sort(most.begin(), most.end(),
+                         [](const auto &a, const auto &b) { return a.first > b.first; });
         if (most.size() > 20)
             most.resize(20);
         report::table t({"BO", "of", "size", "evicted", "is in"});
         t.set_align(1, report::align::left);
         for (const auto &[n, bo] : most) {
             const report::bo_info &b = *bos_.find(bo);
-            t.add_row({fmt::format("{}", bo), names(b.process), report::format_bytes(static_cast<double>(b.size_bytes)),
-                       fmt::format("{} times", n), report::domain_names(b.domain)});
+            t.add_row({fmt::format("{}", bo), names(b.process),
+                       report::format_bytes(static_cast<double>(b.size_bytes)), fmt::format("{} times", n),
+                       report::domain_names(b.domain)});
         }
         return t.empty() ? "no BO was evicted from VRAM, or none of those exists any more\n" : t.render(p);
     }
@@ -69,7 +71,8 @@ private:
 
 int explain_kernel(const explain_arguments &a)
 {
-    std::vector<std::string> words{"explain", std::filesystem::absolute(a.file).string(), "--policy", a.policy};
+    std::vector<std::string> words{"explain", std::filesystem::absolute(a.file).string(), "--policy",
+                                   a.policy};
     if (a.bo)
         words.push_back(std::to_string(a.bo));
     if (a.failed)
@@ -92,7 +95,7 @@ int explain(const explain_arguments &a)
         return explain_kernel(a);
     }
     const auto backend = make_backend(a.backend, policy, a.in);
-    report::explainer bo(a.bo, w.system.processes);
+    report::explainer bo(a.bo, w.system.processes, policy != "random-victim");
     report::failure_explainer failed(w.system.processes);
     eviction_counter evicted;
     runner::experiment_options o;
@@ -108,8 +111,9 @@ int explain(const explain_arguments &a)
     progress.reset();
     bo.finish(x.run.end_ns);
     if (a.bo && !bo.known())
-        throw std::runtime_error(fmt::format("{}: no BO {}, expected a BO of the workload (`vramlab explain {}` lists some)",
-                                             a.file, a.bo, a.file));
+        throw std::runtime_error(
+            fmt::format("{}: no BO {}, expected a BO of the workload (`vramlab explain {}` lists some)",
+                        a.file, a.bo, a.file));
     const report::painter p = report::painter::for_stream(stdout);
     if (a.bo)
         fmt::print("BO {}\n{}", a.bo, bo.render(p));
@@ -127,10 +131,13 @@ int explain(const explain_arguments &a)
 void add_explain_command(CLI::App &app, int &status)
 {
     auto a = std::make_shared<explain_arguments>();
-    CLI::App *c = app.add_subcommand("explain", "Tell every decision about a BO, or how failed operations failed");
+    CLI::App *c =
+        app.add_subcommand("explain", "Tell every decision about a BO, or how failed operations failed");
     c->add_option("file", a->file, "Scenario (.toml) or workload (.jsonl, .jsonl.zst)")->required();
-    c->add_option("bo", a->bo, "Tag of the BO; without it, lists the BOs that were evicted most")->type_name("BO");
-    c->add_flag("--failed", a->failed, "For each failed operation: which error became which, in which function");
+    c->add_option("bo", a->bo, "Tag of the BO; without it, lists the BOs that were evicted most")
+        ->type_name("BO");
+    c->add_flag("--failed", a->failed,
+                "For each failed operation: which error became which, in which function");
     c->add_option("--policy", a->policy, "See `vramlab list`")->capture_default_str();
     add_backend_option(*c, a->backend);
     add_input_options(*c, a->in);

@@ -75,7 +75,8 @@ nlohmann::ordered_json to_json(const run_arguments &a, const std::string &policy
     return j;
 }
 
-void print(const run_arguments &a, const std::string &policy, const workload::workload &w, const runner::experiment &x)
+void print(const run_arguments &a, const std::string &policy, const workload::workload &w,
+           const runner::experiment &x)
 {
     if (a.json) {
         fmt::print("{}\n", to_json(a, policy, w, x).dump(2));
@@ -85,7 +86,8 @@ void print(const run_arguments &a, const std::string &policy, const workload::wo
     fmt::print("{}, {}, on the {}\n\n", p.paint(w.name, report::color::bold), policy,
                a.backend == backend_kind::model ? "model" : "kernel");
     fmt::print("{}", report::print_metrics(x.metrics, p));
-    const std::string verdicts = runner::print_failures(x.run, a.file, p) + runner::print_verdicts(x.verdicts, p);
+    const std::string verdicts =
+        runner::print_failures(x.run, a.file, p) + runner::print_verdicts(x.verdicts, p);
     if (!verdicts.empty())
         fmt::print("\n{}", verdicts);
     if (a.state)
@@ -131,14 +133,18 @@ int run(const run_arguments &a)
 void add_run_command(CLI::App &app, int &status)
 {
     auto a = std::make_shared<run_arguments>();
-    CLI::App *c = app.add_subcommand("run", "Run a scenario or workload; print what it cost and which expectations hold");
+    CLI::App *c = app.add_subcommand(
+        "run", "Run a scenario or workload; print what it cost and which expectations hold");
     c->add_option("file", a->file, "Scenario (.toml) or workload (.jsonl, .jsonl.zst)")->required();
     c->add_option("--policy", a->policy, "See `vramlab list`")->capture_default_str();
     add_backend_option(*c, a->backend);
     add_input_options(*c, a->in);
-    c->add_option("--write-workload", a->write_workload, "Write the explicit workload to FILE (.jsonl or .jsonl.zst)")->type_name("FILE");
+    c->add_option("--write-workload", a->write_workload,
+                  "Write the explicit workload to FILE (.jsonl or .jsonl.zst)")
+        ->type_name("FILE");
     c->add_option("--events", a->events, "Write every event to FILE, as JSON Lines")->type_name("FILE");
-    c->add_flag("--state", a->state, "Print the state after the last operation: where every BO is, LRU lists, free blocks");
+    c->add_flag("--state", a->state,
+                "Print the state after the last operation: where every BO is, LRU lists, free blocks");
     c->add_flag("--json", a->json, "Print JSON");
     c->callback([a, &status] { status = guarded(a->file, [&] { return run(*a); }); });
 }

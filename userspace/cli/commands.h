@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The subcommands. Each adds itself to the command line; running it sets the exit status: 0 good, 1 an expectation or an invariant
-// failed, 2 bad input or the thing cannot be done (the message is on stderr and nothing was half-written).
+// The subcommands. Each adds itself to the command line; running it sets the exit status: 0 good, 1 an
+// expectation or an invariant failed, 2 bad input or the thing cannot be done (the message is on stderr and
+// nothing was half-written).
 #pragma once
 
 #include "cli/cmd_conform.h"

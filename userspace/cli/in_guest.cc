@@ -69,8 +69,9 @@ int run_in_guest(std::vector<std::string> arguments, const std::vector<guest_out
     if (status != 0 && status != 1) {
         if (status == 2)
             return 2; // the command said why
-        throw std::runtime_error(fmt::format("the guest ended with status {} ({} run; 'make kernel' builds the kernel it boots)",
-                                             status, guest.vm_script()));
+        throw std::runtime_error(
+            fmt::format("the guest ended with status {} ({} run; 'make kernel' builds the kernel it boots)",
+                        status, guest.vm_script()));
     }
     for (const guest_output &o : outputs)
         if (!o.path.empty())

@@ -45,9 +45,11 @@ workload::workload load(const std::string &file, const input &in)
 
 void add_backend_option(CLI::App &c, backend_kind &kind)
 {
-    static const std::map<std::string, backend_kind> kinds{
-        {"model", backend_kind::model}, {"kernel", backend_kind::kernel}, {"kernel-here", backend_kind::kernel_here}};
-    c.add_option("--backend", kind, "model, kernel (boots a guest with vttm), or kernel-here (this kernel has vttm)")
+    static const std::map<std::string, backend_kind> kinds{{"model", backend_kind::model},
+                                                           {"kernel", backend_kind::kernel},
+                                                           {"kernel-here", backend_kind::kernel_here}};
+    c.add_option("--backend", kind,
+                 "model, kernel (boots a guest with vttm), or kernel-here (this kernel has vttm)")
         ->transform(CLI::CheckedTransformer(kinds).description(""))
         ->type_name("BACKEND");
 }
@@ -64,7 +66,8 @@ std::string find_policy(const std::string &name)
         return name;
     if (name == "mainline")
         return mainline_policy();
-    throw std::runtime_error(fmt::format("no policy \"{}\", expected one of {}", name, fmt::join(names, ", ")));
+    throw std::runtime_error(
+        fmt::format("no policy \"{}\", expected one of {}", name, fmt::join(names, ", ")));
 }
 
 std::string policy_description(const std::string &name)
@@ -75,20 +78,25 @@ std::string policy_description(const std::string &name)
         return "submissions leave a BO where it is, if that is allowed";
     if (name == "random-victim")
         return "evicts in random order instead of the LRU's";
+    if (name == "idle-victims")
+        return "evicts only what is idle: nothing is moved behind a job";
     if (name == "all-gtt")
         return "keeps out of VRAM what may be elsewhere";
     if (name == "protection-off")
         return "dmem min and low do nothing";
+    if (name == "scattered-scanout")
+        return "scanout needs VRAM, but no single range";
     return "";
 }
 
-std::unique_ptr<backend::memory_backend> make_backend(backend_kind kind, const std::string &policy, const input &in)
+std::unique_ptr<backend::memory_backend> make_backend(backend_kind kind, const std::string &policy,
+                                                      const input &in)
 {
     if (kind == backend_kind::model)
         return std::make_unique<backend::sim_backend>(driver::make_policy(policy, in.seed.value_or(1)));
     if (policy != mainline_policy())
-        throw std::runtime_error(fmt::format("policy {} exists only on the model, expected {} on the kernel", policy,
-                                             mainline_policy()));
+        throw std::runtime_error(fmt::format("policy {} exists only on the model, expected {} on the kernel",
+                                             policy, mainline_policy()));
     return std::make_unique<backend::kernel_backend>();
 }
 
@@ -97,7 +105,8 @@ int guarded(const std::string &file, const std::function<int()> &body)
     try {
         return body();
     } catch (const runner::workload_error &e) {
-        fmt::print(stderr, "vramlab: {}{}: {}\n", file, e.line() ? fmt::format(":{}", e.line()) : "", e.what());
+        fmt::print(stderr, "vramlab: {}{}: {}\n", file, e.line() ? fmt::format(":{}", e.line()) : "",
+                   e.what());
     } catch (const std::exception &e) {
         fmt::print(stderr, "vramlab: {}\n", e.what());
     }
@@ -118,8 +127,9 @@ std::string scenario_directory()
 #endif
     for (const fs::path &dir : candidates)
         if (fs::is_directory(dir, ignored))
-            return dir.string();
-    throw std::runtime_error("the scenarios were not found: set VRAMLAB_SCENARIOS to userspace/scenarios of the vramlab sources");
+            return fs::weakly_canonical(dir).string();
+    throw std::runtime_error(
+        "the scenarios were not found: set VRAMLAB_SCENARIOS to userspace/scenarios of the vramlab sources");
 }
 
 std::vector<std::string> files_in(const std::string &directory)
@@ -127,7 +137,8 @@ std::vector<std::string> files_in(const std::string &directory)
     std::vector<std::string> out;
     for (const fs::directory_entry &e : fs::directory_iterator(directory)) {
         const std::string name = e.path().filename().string();
-        if (e.is_regular_file() && (name.ends_with(".toml") || name.ends_with(".jsonl") || name.ends_with(".jsonl.zst")))
+        if (e.is_regular_file() &&
+            (name.ends_with(".toml") || name.ends_with(".jsonl") || name.ends_with(".jsonl.zst")))
             out.push_back(e.path().string());
     }
     std::sort(out.begin(), out.end());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the subcommands have in common: the workload or scenario, the policy, the backend, and how errors are told.
+// What the subcommands have in common: the workload or scenario, the policy, the backend, and how errors are
+// told.
 #pragma once
 
 #include "backend/memory_backend.h"
@@ -23,28 +24,31 @@ struct input {
 };
 void add_input_options(CLI::App &c, input &in);
 
-// A scenario, expanded, or an explicit workload. Its name is that of the file if it has none. Throws workload::parse_error.
+// A scenario, expanded, or an explicit workload. Its name is that of the file if it has none. Throws
+// workload::parse_error.
 workload::workload load(const std::string &file, const input &in);
 
 enum class backend_kind : unsigned char { model, kernel, kernel_here };
 // --backend; kernel boots a guest in which this executable runs again with kernel-here.
 void add_backend_option(CLI::App &c, backend_kind &kind);
 
-// The policy's full name ("mainline" is short for that of the kernel release). Throws std::runtime_error with the names that there are.
+// The policy's full name ("mainline" is short for that of the kernel release). Throws std::runtime_error with
+// the names that there are.
 std::string find_policy(const std::string &name);
 std::string mainline_policy();
 // What it does, one line.
 std::string policy_description(const std::string &name);
 
 // Throws std::runtime_error if the backend does not have the policy.
-std::unique_ptr<backend::memory_backend> make_backend(backend_kind kind, const std::string &policy, const input &in);
+std::unique_ptr<backend::memory_backend> make_backend(backend_kind kind, const std::string &policy,
+                                                      const input &in);
 
-// Runs the body of a subcommand; exceptions become a message on stderr and status 2. file names the input in errors that know
-// only a line.
+// Runs the body of a subcommand; exceptions become a message on stderr and status 2. file names the input in
+// errors that know only a line.
 int guarded(const std::string &file, const std::function<int()> &body);
 
-// The directory of the shipped scenarios: $VRAMLAB_SCENARIOS, above the executable, or in the source tree this was built from.
-// Throws std::runtime_error if there is none.
+// The directory of the shipped scenarios: $VRAMLAB_SCENARIOS, above the executable, or in the source tree
+// this was built from. Throws std::runtime_error if there is none.
 std::string scenario_directory();
 // Paths of the *.toml and *.jsonl[.zst] files in it, sorted.
 std::vector<std::string> files_in(const std::string &directory);

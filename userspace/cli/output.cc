@@ -87,7 +87,8 @@ void progress_line::show(u64 operations, u64 now_ns)
         return;
     next_ = now + std::chrono::milliseconds(200);
     shown_ = true;
-    fmt::print(stderr, "\r\033[K{}: {} operations, device time {}", what_, operations, report::format_time(now_ns));
+    fmt::print(stderr, "\r\033[K{}: {} operations, device time {}", what_, operations,
+               report::format_time(now_ns));
     std::fflush(stderr);
 }
 

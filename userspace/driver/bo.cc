@@ -144,7 +144,8 @@ int pin_locked(vttm_device &dev, vttm_bo &bo)
 {
     if (bo.pin_count) {
         const ttm_resource &res = *bo.resource;
-        if (res.mem_type != TTM_PL_VRAM || !(res.placement & TTM_PL_FLAG_CONTIGUOUS))
+        if (res.mem_type != TTM_PL_VRAM ||
+            (dev.pol.scanout_contiguous() && !(res.placement & TTM_PL_FLAG_CONTIGUOUS)))
             return -EINVAL;
         ttm_bo_pin(&bo);
         return 0;
@@ -152,7 +153,8 @@ int pin_locked(vttm_device &dev, vttm_bo &bo)
 
     bo.cpu_access = true; // force it into the visible part: from the bottom
     vttm_placement pl = vttm_bo_placement_from_domain(bo, domain_vram);
-    pl.places[0].flags |= TTM_PL_FLAG_CONTIGUOUS;
+    if (dev.pol.scanout_contiguous())
+        pl.places[0].flags |= TTM_PL_FLAG_CONTIGUOUS;
     const ttm_placement placement = pl.ttm();
     ttm_operation_ctx ctx;
     if (const int r = ttm_bo_validate(&bo, &placement, &ctx))
@@ -162,10 +164,10 @@ int pin_locked(vttm_device &dev, vttm_bo &bo)
     return 0;
 }
 
-void emit_pin(const vttm_bo &bo, events::event_type type, int error)
+void emit_pin(const vttm_bo &bo, events::event_type type)
 {
     if (tracing())
-        record_event({.bo = bo.tag, .vm = bo.vm ? bo.vm->label : 0, .error = error, .type = type});
+        record_event({.bo = bo.tag, .vm = bo.vm ? bo.vm->label : 0, .type = type});
 }
 
 } // namespace
@@ -176,12 +178,14 @@ int vttm_bo_pin(vttm_device &dev, vttm_bo &bo, u32 *pins)
         return r;
     int r = dma_resv_reserve_fences(*bo.resv, 1);
     if (!r) {
-        bo.flags |= bo_contiguous;
+        if (dev.pol.scanout_contiguous())
+            bo.flags |= bo_contiguous;
         r = pin_locked(dev, bo);
     }
     if (!r)
         ++*pins;
-    emit_pin(bo, events::event_type::pin, r);
+    if (!r)
+        emit_pin(bo, events::event_type::pin);
     dma_resv_unlock(*bo.resv);
     return r;
 }
@@ -197,7 +201,8 @@ int vttm_bo_unpin(vttm_device &dev, vttm_bo &bo, u32 *pins)
         if (!bo.pin_count)
             dev.vram_pinned_bytes -= bo.size;
     }
-    emit_pin(bo, events::event_type::unpin, r);
+    if (!r)
+        emit_pin(bo, events::event_type::unpin);
     dma_resv_unlock(*bo.resv);
     return r;
 }

@@ -41,17 +41,21 @@ private:
     u64 link_bytes_ = 0;
 };
 
-// Not in the kernel: a million BOs do not fit the caches, but a list does, if what locking and validation
-// read is asked for early.
+// Not in the kernel: a million BOs do not fit the caches, but a list does, if what this submission will read and write is asked
+// for early: the BO, its resource, the neighbours of that in the LRU list.
 void cs_parser::prefetch_ahead(std::size_t i) const
 {
-    constexpr std::size_t far = 16, near = 8, line = 64;
+    constexpr std::size_t far = 24, middle = 16, near = 8, line = 64;
     if (i + far >= args_.bos.size())
         return;
     const char *bo = reinterpret_cast<const char *>(args_.bos[i + far]);
     for (std::size_t offset = 0; offset < sizeof(vttm_bo); offset += line)
         __builtin_prefetch(bo + offset, 1);
-    __builtin_prefetch(args_.bos[i + near]->resource, 1);
+    __builtin_prefetch(args_.bos[i + middle]->resource, 1);
+    if (const ttm_resource *res = args_.bos[i + near]->resource) {
+        __builtin_prefetch(res->prev, 1);
+        __builtin_prefetch(res->next, 1);
+    }
 }
 
 // amdgpu_cs_parser_bos(), the loop. The fence counts are amdgpu's: page table updates and the job for the VM,
@@ -167,7 +171,7 @@ int cs_parser::compute_duration()
 // amdgpu_cs_submit()
 u64 cs_parser::submit()
 {
-    auto *job = new vttm_job;
+    vttm_job *job = dev_.job_pool.create();
     job->dev = &dev_;
     job->vm = &vm_;
     job->vm_label = vm_.label;

@@ -51,6 +51,11 @@ void vttm_device::run_job(drm_sched_job &job)
     (j.kind == job_kind::job ? gfx_engine : copy_engine).run(j);
 }
 
+void vttm_device::free_job(drm_sched_job &job)
+{
+    job_pool.destroy(&static_cast<vttm_job &>(job));
+}
+
 // ---- time
 
 void vttm_device::settle()

@@ -89,6 +89,7 @@ struct vttm_device final : private kmd::fence_waiter, private kmd::drm_sched_bac
     vttm_gtt_mgr gtt;
     object_pool<vttm_bo> bo_pool;
     object_pool<kmd::ttm_tt> tt_pool;
+    object_pool<vttm_job> job_pool;
 
     move_budget budget;
     u64 vram_pinned_bytes = 0;
@@ -100,6 +101,7 @@ struct vttm_device final : private kmd::fence_waiter, private kmd::drm_sched_bac
 
 private:
     void run_job(kmd::drm_sched_job &job) override;
+    void free_job(kmd::drm_sched_job &job) override;
     void wait_until_signaled(kmd::dma_fence &fence) override;
 };
 

@@ -45,7 +45,7 @@ void vttm_tt_destroy(ttm_device *bdev, ttm_tt *tt)
 // amdgpu_ttm_prepare_job() and amdgpu_ttm_job_submit(): one entity, behind everything that uses the BO.
 fence_ref push_job(vttm_device &dev, const vttm_bo &bo, job_kind kind, u64 link_bytes, u64 duration_ns)
 {
-    auto *job = new vttm_job;
+    vttm_job *job = dev.job_pool.create();
     job->dev = &dev;
     job->kind = kind;
     job->tag = bo.tag;

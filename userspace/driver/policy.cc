@@ -2,6 +2,7 @@
 #include "driver/policy.h"
 
 #include "driver/bo.h"
+#include "kmd/ttm_bo.h"
 
 namespace vramlab::driver {
 
@@ -56,10 +57,37 @@ private:
     u64 seed_;
 };
 
+// Eviction as it would be without pipelining: a BO that a job, copy or fill still uses is no victim.
+class idle_walk final : public kmd::ttm_walk_policy {
+public:
+    void order(std::vector<kmd::ttm_buffer_object *> &candidates) override
+    {
+        std::erase_if(candidates, [](kmd::ttm_buffer_object *bo) {
+            if (kmd::dma_resv_test_signaled(*bo->resv, kmd::dma_resv_usage::bookkeep))
+                return false;
+            kmd::ttm_bo_put(bo); // the walk's reference
+            return true;
+        });
+    }
+};
+
+class idle_victims final : public policy {
+public:
+    const char *name() const override { return "idle-victims"; }
+    std::unique_ptr<kmd::ttm_walk_policy> victims() const override { return std::make_unique<idle_walk>(); }
+};
+
 class protection_off final : public policy {
 public:
     const char *name() const override { return "protection-off"; }
     bool ignore_protection() const override { return true; }
+};
+
+// A display engine behind page tables: any VRAM will do for scanout.
+class scattered_scanout final : public policy {
+public:
+    const char *name() const override { return "scattered-scanout"; }
+    bool scanout_contiguous() const override { return false; }
 };
 
 } // namespace
@@ -67,7 +95,8 @@ public:
 const std::vector<std::string_view> &policy_names()
 {
     static const std::vector<std::string_view> names = {"mainline-7.3.4", "no-migration", "random-victim",
-                                                        "all-gtt", "protection-off"};
+                                                        "idle-victims",   "all-gtt",      "protection-off",
+                                                        "scattered-scanout"};
     return names;
 }
 
@@ -79,10 +108,14 @@ std::unique_ptr<policy> make_policy(std::string_view name, u64 seed)
         return std::make_unique<no_migration>();
     if (name == "random-victim")
         return std::make_unique<random_victim>(seed);
+    if (name == "idle-victims")
+        return std::make_unique<idle_victims>();
     if (name == "all-gtt")
         return std::make_unique<all_gtt>();
     if (name == "protection-off")
         return std::make_unique<protection_off>();
+    if (name == "scattered-scanout")
+        return std::make_unique<scattered_scanout>();
     return nullptr;
 }
 

@@ -27,11 +27,13 @@ public:
     virtual u32 submit_domains(const vttm_bo &bo, bool within_budget) const;
     // Another order of victims, nullptr for the LRU. Asked once for each device.
     virtual std::unique_ptr<kmd::ttm_walk_policy> victims() const { return nullptr; }
+    // Whether what is scanned out must be one physical range (and not just in VRAM).
+    virtual bool scanout_contiguous() const { return true; }
     // Whether dmem min and low do nothing.
     virtual bool ignore_protection() const { return false; }
 };
 
-// "mainline-7.3.4", "no-migration", "random-victim", "all-gtt", "protection-off"; nullptr if there is none of
+// "mainline-7.3.4", "no-migration", "random-victim", "idle-victims", "all-gtt", "protection-off", "scattered-scanout"; nullptr if there is none of
 // that name. seed: of what is drawn, if anything.
 std::unique_ptr<policy> make_policy(std::string_view name, u64 seed = 1);
 const std::vector<std::string_view> &policy_names();

@@ -86,7 +86,8 @@ void decoder::add_request(request r, op_kind how)
 void decoder::create(request &r)
 {
     static const u64 sizes[] = {page, 3 * page, 64 * KiB, 256 * KiB, MiB, MiB + page, 2 * MiB, 3 * MiB};
-    static const u32 domains[] = {domain_vram, domain_vram, domain_vram | domain_gtt, domain_gtt, domain_system};
+    static const u32 domains[] = {domain_vram, domain_vram, domain_vram | domain_gtt, domain_gtt,
+                                  domain_system};
     const u8 how = byte();
     r.bo = ++bos_;
     r.size_bytes = sizes[how & 7];
@@ -103,9 +104,19 @@ request decoder::make_request()
     switch (below(14)) {
     case 0:
     case 1:
-    case 2: r.kind = request_kind::bo_create; create(r); break;
-    case 3: r.kind = request_kind::bo_destroy; r.bo = some_bo(); break;
-    case 4: r.kind = request_kind::bo_share; r.bo = some_bo(); r.target_vm = 1 + below(processes_); break;
+    case 2:
+        r.kind = request_kind::bo_create;
+        create(r);
+        break;
+    case 3:
+        r.kind = request_kind::bo_destroy;
+        r.bo = some_bo();
+        break;
+    case 4:
+        r.kind = request_kind::bo_share;
+        r.bo = some_bo();
+        r.target_vm = 1 + below(processes_);
+        break;
     case 5:
         r.kind = request_kind::list_define;
         r.id = 1 + below(2);
@@ -122,10 +133,23 @@ request decoder::make_request()
         for (u32 n = below(4); n; n--)
             r.touches.push_back({some_bo(), u64{byte()} * KiB, u64{byte()} * KiB});
         break;
-    case 7: r.kind = request_kind::pin; r.bo = some_bo(); break;
-    case 8: r.kind = request_kind::unpin; r.bo = some_bo(); break;
-    case 9: r.kind = request_kind::wait; r.seqno = below(3); break;
-    case 10: r.kind = request_kind::bo_set_priority; r.bo = some_bo(); r.priority = below(16); break;
+    case 7:
+        r.kind = request_kind::pin;
+        r.bo = some_bo();
+        break;
+    case 8:
+        r.kind = request_kind::unpin;
+        r.bo = some_bo();
+        break;
+    case 9:
+        r.kind = request_kind::wait;
+        r.seqno = below(3);
+        break;
+    case 10:
+        r.kind = request_kind::bo_set_priority;
+        r.bo = some_bo();
+        r.priority = below(16);
+        break;
     default:
         r.kind = request_kind::submit;
         r.list = below(3);
@@ -165,18 +189,25 @@ void decoder::one()
         else
             add(op_kind::wait_back, process).back = below(3);
         break;
-    case 4: add(op_kind::flip, process).bo = below(4) ? some_bo() : 0; break;
+    case 4:
+        add(op_kind::flip, process).bo = below(4) ? some_bo() : 0;
+        break;
     case 5:
         switch (below(8)) {
-        case 0: add(op_kind::evict_all, 0); break;
-        case 1: add(op_kind::swapout, 0); break;
+        case 0:
+            add(op_kind::evict_all, 0);
+            break;
+        case 1:
+            add(op_kind::swapout, 0);
+            break;
         case 2: {
             operation &op = add(op_kind::set_limits, 0);
             op.cgroup = w_.system.cgroups[below(3)];
             op.cgroup.max_bytes = byte() & 1 ? ~u64{0} : (1 + below(8)) * MiB;
             break;
         }
-        default: break;
+        default:
+            break;
         }
         break;
     case 6:
@@ -187,8 +218,29 @@ void decoder::one()
             break;
         }
         [[fallthrough]];
-    default: add_request(make_request(), op_kind::request); break;
+    default:
+        add_request(make_request(), op_kind::request);
+        break;
     }
+}
+
+// A handle cannot be given to a process in the middle of an operation: the interface forbids it.
+void drop_shares_with_the_busy(workload::workload &w)
+{
+    std::vector<bool> busy(processes_max + 1);
+    std::erase_if(w.operations, [&](const operation &op) {
+        if (op.kind == op_kind::finish)
+            busy[op.process] = false;
+        else if (op.kind == op_kind::run)
+            busy.assign(busy.size(), false);
+        const bool is_share = op.req.kind == request_kind::bo_share &&
+                              (op.kind == op_kind::request || op.kind == op_kind::begin);
+        if (is_share && (op.kind == op_kind::begin || busy[op.req.target_vm]))
+            return true;
+        if (op.kind == op_kind::begin)
+            busy[op.req.process] = true;
+        return false;
+    });
 }
 
 workload::workload decoder::run()
@@ -197,10 +249,12 @@ workload::workload decoder::run()
     while (data_ != end_ && w_.operations.size() < operations_max)
         one();
     workload::workload out = runner::make_well_formed(w_);
+    drop_shares_with_the_busy(out);
     if (out.order == workload::order_kind::file)
         return out;
     // Time order knows no begin, and no run at the end.
-    std::erase_if(out.operations, [](const operation &op) { return op.kind == op_kind::run || op.kind == op_kind::begin; });
+    std::erase_if(out.operations,
+                  [](const operation &op) { return op.kind == op_kind::run || op.kind == op_kind::begin; });
     return out;
 }
 
@@ -210,8 +264,10 @@ bool may_escape(int error)
     case EDEADLK: // drm_exec and TTM have to deal with these
     case EAGAIN:
     case EALREADY:
-    case EMULTIHOP: return false;
-    default: return true;
+    case EMULTIHOP:
+        return false;
+    default:
+        return true;
     }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A few hundred drawn inputs of the fuzz target, for those who have no libFuzzer; and do the invariants notice anything?
+// A few hundred drawn inputs of the fuzz target, for those who have no libFuzzer; and do the invariants
+// notice anything?
 #include "fuzz/executor_input.h"
 #include "fuzz/state_invariants.h"
 
@@ -61,7 +62,9 @@ TEST(StateInvariants, GoodStateIsGood)
 TEST(StateInvariants, EachIsNoticed)
 {
     auto broken = [](const std::string &what, const std::string &instead, bool at_rest = true) {
-        EXPECT_NE(check_state(with(what, instead), {.at_rest = at_rest, .all_charged = true, .bo_sizes = {}}), "") << instead;
+        EXPECT_NE(check_state(with(what, instead), {.at_rest = at_rest, .all_charged = true, .bo_sizes = {}}),
+                  "")
+            << instead;
     };
     broken("usage 8192", "usage 12288");
     broken("usage 4096", "usage 0");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// libFuzzer: the executor and the model under arbitrary small workloads. A violated invariant writes the workload to stderr.
+// libFuzzer: the executor and the model under arbitrary small workloads. A violated invariant writes the
+// workload to stderr.
 #include "fuzz/executor_input.h"
 #include "workload/writer.h"
 

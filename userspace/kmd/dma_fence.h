@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Models drivers/dma-buf/dma-fence.c: contexts, sequence numbers, signalling, callbacks.
-// Omits: timestamps, arrays and chains, interrupt context, errors. Waiting goes to the fence's device, which advances its
-// clock.
+// Omits: timestamps, arrays and chains, interrupt context, errors. Waiting goes to the fence's device, which
+// advances its clock.
 #pragma once
 
 #include "base/types.h"
@@ -14,8 +14,8 @@ namespace vramlab::kmd {
 
 struct dma_fence;
 
-// Whoever makes time pass (the device model). Called by a wait that has to sleep; returns when the fence is signalled.
-// Throws std::logic_error if nothing will ever signal it.
+// Whoever makes time pass (the device model). Called by a wait that has to sleep; returns when the fence is
+// signalled. Throws std::logic_error if nothing will ever signal it.
 class fence_waiter {
 public:
     virtual ~fence_waiter() = default;
@@ -25,7 +25,8 @@ public:
 struct dma_fence {
     u64 context = 0;
     u64 seqno = 0;
-    const void *owner = nullptr; // amdgpu_sync_get_owner(): the VM of a job, nullptr for moves and fills (kernel-owned)
+    const void *owner =
+        nullptr; // amdgpu_sync_get_owner(): the VM of a job, nullptr for moves and fills (kernel-owned)
     fence_waiter *waiter = nullptr;
     u32 refcount = 1;
     bool signaled = false;

@@ -101,8 +101,8 @@ void dma_resv_append(dma_resv &r, dma_fence &f, dma_resv_usage usage)
     store(r, dma_resv::make_slot(dma_fence_get(&f), usage));
 }
 
-// Whatever happens while the clock advances may change the list, so each wait starts over; what it waited for is
-// signalled then and is skipped.
+// Whatever happens while the clock advances may change the list, so each wait starts over; what it waited for
+// is signalled then and is skipped.
 int dma_resv_wait(dma_resv &r, dma_resv_usage usage)
 {
     for (u16 i = 0; i < r.num_fences;) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Models drivers/dma-buf/dma-resv.c: a ww_mutex and a list of fences with usages. Order and compaction of the list are the
-// kernel's without CONFIG_DEBUG_MUTEXES (a list grows to the size of a kmalloc bucket and keeps it).
-// Omits: RCU; unlocked iteration is plain iteration, since one task runs at a time. dma_resv_list's -ENOMEM.
+// Models drivers/dma-buf/dma-resv.c: a ww_mutex and a list of fences with usages. Order and compaction of the
+// list are the kernel's without CONFIG_DEBUG_MUTEXES (a list grows to the size of a kmalloc bucket and keeps
+// it). Omits: RCU; unlocked iteration is plain iteration, since one task runs at a time. dma_resv_list's
+// -ENOMEM.
 //
 // The first two fences live in the object itself, so that most BOs need no heap block.
 #pragma once
@@ -29,8 +30,9 @@ struct dma_resv {
         slot *far; // if capacity > inline_slots
     };
     u16 num_fences = 0;
-    u16 max_fences = 0;          // of the kernel's list: what decides when signalled fences are dropped
-    u16 reserved = 0;            // num_fences may grow to this until the unlock (CONFIG_DEBUG_MUTEXES' check, by the letter)
+    u16 max_fences = 0; // of the kernel's list: what decides when signalled fences are dropped
+    u16 reserved =
+        0; // num_fences may grow to this until the unlock (CONFIG_DEBUG_MUTEXES' check, by the letter)
     u16 capacity = inline_slots; // of the storage here
 
     slot *slots() { return capacity > inline_slots ? far : near; }
@@ -70,7 +72,7 @@ inline ww_acquire_ctx *dma_resv_locking_ctx(const dma_resv &r)
     return r.lock.ctx;
 }
 
-int dma_resv_grow(dma_resv &r, u32 num);                                // the rest of dma_resv_reserve_fences()
+int dma_resv_grow(dma_resv &r, u32 num); // the rest of dma_resv_reserve_fences()
 void dma_resv_append(dma_resv &r, dma_fence &f, dma_resv_usage usage); // the rest of dma_resv_add_fence()
 
 // The resv must be locked. 0, or -EINVAL for no fences. Drops signalled fences if the list has to grow.
@@ -83,8 +85,8 @@ inline int dma_resv_reserve_fences(dma_resv &r, u32 num)
     return 0;
 }
 
-// Replaces the first fence that is signalled or an earlier one of the same context with no stricter usage; else takes a
-// reserved slot, without which it is a std::logic_error. The resv must be locked.
+// Replaces the first fence that is signalled or an earlier one of the same context with no stricter usage;
+// else takes a reserved slot, without which it is a std::logic_error. The resv must be locked.
 inline void dma_resv_add_fence(dma_resv &r, dma_fence &f, dma_resv_usage usage)
 {
     dma_resv::slot *s = r.slots();
@@ -114,8 +116,8 @@ int dma_resv_wait(dma_resv &r, dma_resv_usage usage);
 // dst (locked) loses its own fences and gets the unsignalled ones of src. Returns 0.
 int dma_resv_copy_fences(dma_resv &dst, const dma_resv &src);
 
-// fn(dma_fence &, dma_resv_usage) for each fence with a usage up to the given one, in list order (unsignalled ones only, as
-// dma_resv_for_each_fence_unlocked does). fn must not change r.
+// fn(dma_fence &, dma_resv_usage) for each fence with a usage up to the given one, in list order (unsignalled
+// ones only, as dma_resv_for_each_fence_unlocked does). fn must not change r.
 template <typename Fn> void dma_resv_for_each_fence(const dma_resv &r, dma_resv_usage usage, Fn &&fn)
 {
     const dma_resv::slot *s = r.slots();

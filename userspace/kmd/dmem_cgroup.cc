@@ -48,7 +48,8 @@ dmem_cgroup_pool_state *get_cg_pool(dmemcg_state &cg, dmem_cgroup_region &region
 }
 
 // css_for_each_descendant_pre() as far as `until`. True if that was reached.
-bool calculate_below(const dmem_cgroup_pool_state &limit, dmemcg_state &cg, const dmem_cgroup_pool_state *until)
+bool calculate_below(const dmem_cgroup_pool_state &limit, dmemcg_state &cg,
+                     const dmem_cgroup_pool_state *until)
 {
     if (cg.pool) {
         page_counter_calculate_protection(limit.cnt, cg.pool->cnt, true);
@@ -59,8 +60,8 @@ bool calculate_below(const dmem_cgroup_pool_state &limit, dmemcg_state &cg, cons
                        [&](dmemcg_state *child) { return calculate_below(limit, *child, until); });
 }
 
-// Whoever comes before test in the tree is calculated too, as in the kernel: values of others go stale otherwise, and a test that is
-// not below limit sees them.
+// Whoever comes before test in the tree is calculated too, as in the kernel: values of others go stale
+// otherwise, and a test that is not below limit sees them.
 void dmem_cgroup_calculate_protection(const dmem_cgroup_pool_state &limit, const dmem_cgroup_pool_state &test)
 {
     calculate_below(limit, *limit.cs, &test);
@@ -104,7 +105,8 @@ dmemcg_state::~dmemcg_state()
         std::erase(parent->children, this);
 }
 
-std::unique_ptr<dmem_cgroup_region> dmem_cgroup_register_region(const dmem_cgroup_init &init, std::string_view name)
+std::unique_ptr<dmem_cgroup_region> dmem_cgroup_register_region(const dmem_cgroup_init &init,
+                                                                std::string_view name)
 {
     if (init.size == 0)
         return nullptr;
@@ -128,14 +130,17 @@ int dmem_cgroup_try_charge(dmem_cgroup_region *region, u64 size, dmem_cgroup_poo
     if (!region)
         return 0;
 
-    dmem_cgroup_pool_state *pool = get_cg_pool(dmem_cgroup_current ? *dmem_cgroup_current : *region->root, *region);
+    dmem_cgroup_pool_state *pool =
+        get_cg_pool(dmem_cgroup_current ? *dmem_cgroup_current : *region->root, *region);
     page_counter *fail = nullptr;
     if (!page_counter_try_charge(pool->cnt, size, &fail)) {
         if (ret_limit_pool) {
             *ret_limit_pool = pool_of(*fail);
             (*ret_limit_pool)->refs++;
         }
-        emit({.c = size, .where = "dmem_cgroup_try_charge", .error = -EAGAIN,
+        emit({.c = size,
+              .where = "dmem_cgroup_try_charge",
+              .error = -EAGAIN,
               .type = events::event_type::charge_failed});
         return -EAGAIN;
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-// Whom does the dmem controller charge, stop and protect? Values worked out by hand from the rules in mm/page_counter.c.
+// Whom does the dmem controller charge, stop and protect? Values worked out by hand from the rules in
+// mm/page_counter.c.
 #include "kmd/dmem_cgroup.h"
 
 #include "kmd/trace.h"

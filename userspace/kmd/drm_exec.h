@@ -23,9 +23,9 @@ inline constexpr u32 DRM_EXEC_IGNORE_DUPLICATES = 1u << 1;
 
 // The part of struct drm_gem_object that locking needs. Reference counted: get and put are the owner's.
 struct drm_gem_object {
-    dma_resv *resv = nullptr; // own one, or a VM's
+    dma_resv *resv = nullptr;                 // own one, or a VM's
     void (*free)(drm_gem_object *) = nullptr; // at the last put
-    u32 refcount = 1; // last: a derived class has room behind it
+    u32 refcount = 1;                         // last: a derived class has room behind it
 };
 inline void drm_gem_object_get(drm_gem_object *obj)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Does drm_exec make progress under contention, in the order in which the kernel does? None of the kernel's own cases asks.
+// Does drm_exec make progress under contention, in the order in which the kernel does? None of the kernel's
+// own cases asks.
 #include "kmd/drm_exec.h"
 
 #include <algorithm>
@@ -89,7 +90,8 @@ TEST(drm_exec_contention, opposed_lists_both_succeed_and_only_the_younger_backs_
     EXPECT_EQ(young.t.current_state(), state::parked);
     EXPECT_EQ(a.own.lock.ctx != nullptr, true) << "a was handed to the younger";
     young.run_until_locked();
-    EXPECT_EQ(young.order, (std::vector<drm_gem_object *>{&b, &a})) << "list order again, though a was locked first";
+    EXPECT_EQ(young.order, (std::vector<drm_gem_object *>{&b, &a}))
+        << "list order again, though a was locked first";
     young.finish();
     EXPECT_EQ(old.attempts, 0u);
     EXPECT_EQ(young.attempts, 1u);
@@ -186,7 +188,8 @@ TEST(drm_exec_contention, backoff_is_reported)
 class drm_exec_random : public ::testing::TestWithParam<u32> {};
 INSTANTIATE_TEST_SUITE_P(seeds, drm_exec_random, ::testing::Range(1u, 41u));
 
-// Whatever the interleaving: nobody is left asleep, the oldest never backs off, and every lock is free at the end.
+// Whatever the interleaving: nobody is left asleep, the oldest never backs off, and every lock is free at the
+// end.
 TEST_P(drm_exec_random, every_interleaving_ends)
 {
     std::mt19937 prng(GetParam());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Does the model's drm_exec do what the kernel's own tests ask of the kernel's? The cases of
-// drivers/gpu/drm/tests/drm_exec_test.c of Linux 7.3.4, by their names. None of them has contention: that is in
-// drm_exec_contention_test.cc.
+// drivers/gpu/drm/tests/drm_exec_test.c of Linux 7.3.4, by their names. None of them has contention: that is
+// in drm_exec_contention_test.cc.
 #include "kmd/drm_exec.h"
 
 #include <gtest/gtest.h>

@@ -116,14 +116,15 @@ void drm_sched_job_init(drm_sched_job &job, drm_sched_entity &entity)
 
 void drm_sched_job_add_dependency(drm_sched_job &job, dma_fence &fence)
 {
-    for (fence_ref &entry : job.dependencies) {
+    for (u32 i = 0; i < job.dependencies.size(); i++) {
+        fence_ref &entry = job.dependencies[i];
         if (entry->context != fence.context)
             continue;
         if (dma_fence_is_later(fence, *entry))
             entry = fence_ref(&fence);
         return;
     }
-    job.dependencies.emplace_back(&fence);
+    job.dependencies.push_back(fence_ref(&fence));
 }
 
 void drm_sched_job_arm(drm_sched_job &job, const void *owner)
@@ -156,7 +157,7 @@ void drm_sched_entity_push_job(drm_sched_job &job)
 void drm_sched_job_done(drm_sched_job &job)
 {
     const fence_ref finished = job.s_fence;
-    delete &job;
+    job.sched->ops->free_job(job);
     dma_fence_signal(*finished);
 }
 

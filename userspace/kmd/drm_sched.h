@@ -9,6 +9,7 @@
 
 #include "kmd/dma_fence.h"
 #include "kmd/list.h"
+#include "kmd/slab.h"
 
 #include <vector>
 
@@ -23,6 +24,12 @@ struct drm_sched_job;
 struct drm_sched_fence final : dma_fence {
     dma_fence scheduled;
     drm_gpu_scheduler *sched = nullptr;
+
+    static void *operator new(std::size_t size)
+    {
+        return slab<drm_sched_fence>::get(size);
+    } // sched_fence_slab
+    static void operator delete(void *p) { slab<drm_sched_fence>::put(p); }
 };
 drm_sched_fence *to_drm_sched_fence(dma_fence *f); // nullptr if it is not one
 
@@ -31,17 +38,41 @@ class drm_sched_backend_ops {
 public:
     // Hands the job to the hardware; drm_sched_job_done() follows when it has ended, not before this returns.
     virtual void run_job(drm_sched_job &job) = 0;
+    // The job is over: the driver's again, to be destroyed.
+    virtual void free_job(drm_sched_job &job) = 0;
 
 protected:
     ~drm_sched_backend_ops() = default;
 };
 
-// Owned by the scheduler from drm_sched_entity_push_job() until drm_sched_job_done(), which deletes it.
+// What a job depends on: few, so that the first ones need no memory of their own.
+class drm_sched_dependencies {
+public:
+    u32 size() const { return size_; }
+    fence_ref &operator[](u32 i) { return i < few ? first_[i] : rest_[i - few]; }
+    void push_back(fence_ref f)
+    {
+        if (size_ < few)
+            first_[size_] = std::move(f);
+        else
+            rest_.push_back(std::move(f));
+        size_++;
+    }
+
+private:
+    static constexpr u32 few = 2;
+    u32 size_ = 0;
+    fence_ref first_[few];
+    std::vector<fence_ref> rest_;
+};
+
+// Owned by the scheduler from drm_sched_entity_push_job() until drm_sched_job_done(), which gives it to
+// free_job().
 struct drm_sched_job {
     drm_gpu_scheduler *sched = nullptr;
     drm_sched_entity *entity = nullptr; // nullptr once it has left the entity's queue
     fence_ref s_fence;                  // set by arm
-    std::vector<fence_ref> dependencies;
+    drm_sched_dependencies dependencies;
     u32 last_dependency = 0;
     u64 submit_ts = 0;
     drm_sched_job *queue_next = nullptr;
@@ -80,7 +111,7 @@ void drm_sched_job_add_dependency(drm_sched_job &job, dma_fence &fence);
 // Creates the finished fence; from here the job must be pushed.
 void drm_sched_job_arm(drm_sched_job &job, const void *owner);
 void drm_sched_entity_push_job(drm_sched_job &job);
-// The hardware has ended the job: signals its finished fence and deletes it.
+// The hardware has ended the job: frees it and signals its finished fence.
 void drm_sched_job_done(drm_sched_job &job);
 
 // drm_sched_run_job_work() until no entity is ready. Returns whether a job was handed over.

@@ -25,6 +25,7 @@ struct test_hw final : drm_sched_backend_ops {
         running.push_back(static_cast<test_job *>(&job));
         log += running.back()->name;
     }
+    void free_job(drm_sched_job &job) override { delete &job; }
     void end_first()
     {
         test_job *job = running.front();

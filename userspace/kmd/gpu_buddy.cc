@@ -56,7 +56,8 @@ void remove_free(gpu_buddy &mm, block_id id)
     mm.free_scoreboard[gpu_buddy_block_order(mm[id])]--;
 }
 
-// fn(root, start, size of it and all roots behind, order). Both callers of __force_merge() over whole roots pass that size.
+// fn(root, start, size of it and all roots behind, order). Both callers of __force_merge() over whole roots
+// pass that size.
 template <typename Fn> void for_each_root(gpu_buddy &mm, Fn &&fn)
 {
     u64 rest = mm.size;
@@ -217,10 +218,12 @@ void gpu_buddy_fini(gpu_buddy &mm)
     bug_on(!all_free, "gpu_buddy_fini: blocks are still allocated");
 }
 
-// What is not reached stays as it was: the walk goes by the shape that a tree has while blocks are taken out of it.
+// What is not reached stays as it was: the walk goes by the shape that a tree has while blocks are taken out
+// of it.
 void gpu_buddy_reset_clear(gpu_buddy &mm, bool is_clear)
 {
-    for_each_root(mm, [&](block_id, u64 start, u64 rest, u32 order) { force_merge(mm, start, start + rest, order); });
+    for_each_root(
+        mm, [&](block_id, u64 start, u64 rest, u32 order) { force_merge(mm, start, start + rest, order); });
 
     for (const auto &tree : mm.free_trees[is_clear ? GPU_BUDDY_DIRTY_TREE : GPU_BUDDY_CLEAR_TREE]) {
         block_id next = no_block;

@@ -48,7 +48,8 @@ block_id smallest_block(const gpu_buddy &mm, u32 order, gpu_buddy_free_tree tree
 block_id alloc_from_freetree(gpu_buddy &mm, u32 order, u32 flags)
 {
     const gpu_buddy_free_tree tree = preferred_tree(flags);
-    block_id id = flags & GPU_BUDDY_TOPDOWN_ALLOCATION ? max_block(mm, order, tree) : smallest_block(mm, order, tree);
+    block_id id =
+        flags & GPU_BUDDY_TOPDOWN_ALLOCATION ? max_block(mm, order, tree) : smallest_block(mm, order, tree);
     if (id == no_block)
         id = smallest_block(mm, order, other_tree(tree));
     if (id == no_block)
@@ -63,7 +64,9 @@ block_id alloc_from_freetree(gpu_buddy &mm, u32 order, u32 flags)
 // gpu_buddy_find_block_aligned(): the highest block with at least that alignment.
 block_id find_block_aligned(const gpu_buddy &mm, gpu_buddy_free_tree tree, u32 order, u32 alignment)
 {
-    const auto satisfies = [&](block_id id) { return id != no_block && mm[id].subtree_max_alignment >= alignment; };
+    const auto satisfies = [&](block_id id) {
+        return id != no_block && mm[id].subtree_max_alignment >= alignment;
+    };
     for (block_id id = mm.free_trees[tree][order].root; id != no_block;) {
         const gpu_buddy_block &b = mm[id];
         if (satisfies(b.rb.child[rb_right]))
@@ -78,8 +81,8 @@ block_id find_block_aligned(const gpu_buddy &mm, gpu_buddy_free_tree tree, u32 o
     return no_block;
 }
 
-// gpu_buddy_offset_aligned_allocation(): a block smaller than its alignment. Note that the kernel goes on with the other tree once the
-// first had nothing.
+// gpu_buddy_offset_aligned_allocation(): a block smaller than its alignment. Note that the kernel goes on
+// with the other tree once the first had nothing.
 block_id alloc_offset_aligned(gpu_buddy &mm, u64 size, u64 min_block_size, u32 flags)
 {
     const u32 alignment = ilog2(min_block_size);
@@ -135,7 +138,8 @@ block_id alloc_next_block(gpu_buddy &mm, const request &r, u32 *order, u32 min_o
     }
 }
 
-// Gives back what rounding the size up took too much of: from the last block, which must be alone in its list for that.
+// Gives back what rounding the size up took too much of: from the last block, which must be alone in its list
+// for that.
 void trim_last(gpu_buddy &mm, gpu_buddy_list &allocated, u64 excess_bytes)
 {
     const block_id last = allocated.last;
@@ -196,8 +200,8 @@ int gpu_buddy_block_trim(gpu_buddy &mm, const u64 *start, u64 new_size, gpu_budd
     return err;
 }
 
-int gpu_buddy_alloc_blocks(gpu_buddy &mm, u64 start, u64 end, u64 size, u64 min_block_size, gpu_buddy_list &blocks,
-                           u32 flags)
+int gpu_buddy_alloc_blocks(gpu_buddy &mm, u64 start, u64 end, u64 size, u64 min_block_size,
+                           gpu_buddy_list &blocks, u32 flags)
 {
     request r{start, end, size, min_block_size, flags};
     if (const int err = check_arguments(mm, r))
@@ -226,7 +230,8 @@ int gpu_buddy_alloc_blocks(gpu_buddy &mm, u64 start, u64 end, u64 size, u64 min_
     gpu_buddy_list allocated;
     while (pages) {
         order = std::min(order, fls(pages) - 1);
-        bug_on(r.size >= r.min_block_size && order < min_order, "gpu_buddy_alloc_blocks: order below the minimum");
+        bug_on(r.size >= r.min_block_size && order < min_order,
+               "gpu_buddy_alloc_blocks: order below the minimum");
         const block_id id = alloc_next_block(mm, r, &order, min_order);
         if (id == no_block) {
             // A contiguous allocation is one block, so there is nothing to free.

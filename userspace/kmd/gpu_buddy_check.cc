@@ -21,7 +21,8 @@ const char *check_children(const gpu_buddy &mm, block_id id)
         return "a split block is clear";
     if (l.parent != id || r.parent != id)
         return "a child's parent is wrong";
-    if (gpu_buddy_block_order(l) + 1 != gpu_buddy_block_order(b) || gpu_buddy_block_order(r) != gpu_buddy_block_order(l))
+    if (gpu_buddy_block_order(l) + 1 != gpu_buddy_block_order(b) ||
+        gpu_buddy_block_order(r) != gpu_buddy_block_order(l))
         return "a child's order is wrong";
     if (gpu_buddy_block_offset(l) != gpu_buddy_block_offset(b) ||
         gpu_buddy_block_offset(r) != gpu_buddy_block_offset(b) + gpu_buddy_block_size(mm, r))

@@ -75,11 +75,11 @@ inline void bug_on(bool condition, const char *what)
 void mark_allocated(gpu_buddy &mm, block_id id);
 void mark_free(gpu_buddy &mm, block_id id);
 void split_block(gpu_buddy &mm, block_id id);
-// Frees and merges upwards as long as the sibling is free and, unless force_merge, both are clear or both dirty. Returns the
-// order of what came of it.
+// Frees and merges upwards as long as the sibling is free and, unless force_merge, both are clear or both
+// dirty. Returns the order of what came of it.
 u32 gpu_buddy_merge_and_free(gpu_buddy &mm, block_id id, bool force_merge);
-// __force_merge(): merges clear with dirty siblings within the range until there is a block of min_order. 0, or an error if
-// there is none.
+// __force_merge(): merges clear with dirty siblings within the range until there is a block of min_order. 0,
+// or an error if there is none.
 int force_merge(gpu_buddy &mm, u64 start, u64 end, u32 min_order);
 
 // mark_allocated(), the sums and the list.
@@ -87,9 +87,10 @@ void take_block(gpu_buddy &mm, block_id id, gpu_buddy_list &blocks);
 // gpu_buddy_free_list_internal(): clear bits stay as they are.
 void free_list_internal(gpu_buddy &mm, gpu_buddy_list &blocks);
 
-// __alloc_range(): everything of [start, start + size) below the blocks on the stack. With total_allocated_on_err, -ENOSPC leaves what was
-// allocated in the list.
-int alloc_range(gpu_buddy &mm, dfs_stack &dfs, u64 start, u64 size, gpu_buddy_list &blocks, u64 *total_allocated_on_err);
+// __alloc_range(): everything of [start, start + size) below the blocks on the stack. With
+// total_allocated_on_err, -ENOSPC leaves what was allocated in the list.
+int alloc_range(gpu_buddy &mm, dfs_stack &dfs, u64 start, u64 size, gpu_buddy_list &blocks,
+                u64 *total_allocated_on_err);
 int alloc_range(gpu_buddy &mm, u64 start, u64 size, gpu_buddy_list &blocks, u64 *total_allocated_on_err);
 // __gpu_buddy_alloc_range_bias(): a free block of that order within [start, end), or no_block.
 block_id alloc_range_bias(gpu_buddy &mm, u64 start, u64 end, u32 order, u32 flags);

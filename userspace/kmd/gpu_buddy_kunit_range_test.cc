@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Does allocation by range do what the kernel's own tests ask? gpu_test_buddy_alloc_range and gpu_test_buddy_alloc_range_bias of
-// drivers/gpu/tests/gpu_buddy_test.c of Linux 7.3.4, each part by itself; the random parts with fixed seeds.
+// Does allocation by range do what the kernel's own tests ask? gpu_test_buddy_alloc_range and
+// gpu_test_buddy_alloc_range_bias of drivers/gpu/tests/gpu_buddy_test.c of Linux 7.3.4, each part by itself;
+// the random parts with fixed seeds.
 #include "kmd/gpu_buddy_test_helpers.h"
 
 #include <algorithm>
@@ -203,7 +204,9 @@ TEST_P(gpu_buddy_kunit_range, alloc_range_bias_clear)
     init(8 * MiB - ps);
     const u64 start = round_up_to(below(mm.size - ps), ps);
     const u64 end = std::max(round_up_to(start + below(mm.size - start), ps), start + ps);
-    ASSERT_EQ(alloc(start, end, random_size(end - start, ps), ps, list, range_flag | GPU_BUDDY_CLEAR_ALLOCATION), 0);
+    ASSERT_EQ(
+        alloc(start, end, random_size(end - start, ps), ps, list, range_flag | GPU_BUDDY_CLEAR_ALLOCATION),
+        0);
     expect_all(list, false);
     free_list(list);
     fini();

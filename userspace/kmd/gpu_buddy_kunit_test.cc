@@ -72,7 +72,8 @@ TEST_F(gpu_buddy_kunit, alloc_pessimistic)
 
 TEST_F(gpu_buddy_kunit, alloc_pathological)
 {
-    // One block of each order, then the largest is freed and whittled down again: in the end half of it is holes.
+    // One block of each order, then the largest is freed and whittled down again: in the end half of it is
+    // holes.
     constexpr u32 max_order = 3;
     init(SZ_4K << max_order);
     gpu_buddy_list taken, holes;

@@ -89,7 +89,8 @@ void gpu_buddy_oracle::allocate()
     u64 start = 0;
     u64 end = chunks;
     u32 flags = 0;
-    for (const u32 flag : {GPU_BUDDY_TOPDOWN_ALLOCATION, GPU_BUDDY_CONTIGUOUS_ALLOCATION, GPU_BUDDY_CLEAR_ALLOCATION})
+    for (const u32 flag :
+         {GPU_BUDDY_TOPDOWN_ALLOCATION, GPU_BUDDY_CONTIGUOUS_ALLOCATION, GPU_BUDDY_CLEAR_ALLOCATION})
         if (chance(30))
             flags |= flag;
     if (chance(25)) {
@@ -110,7 +111,8 @@ void gpu_buddy_oracle::allocate()
     const int ret = alloc(start, end, a.size, min_block_size, a.blocks, flags);
     if (ret) {
         EXPECT_TRUE(a.blocks.empty());
-        // Whenever must it not fail? Single chunks anywhere always serve, whole aligned blocks serve contiguous requests.
+        // Whenever must it not fail? Single chunks anywhere always serve, whole aligned blocks serve
+        // contiguous requests.
         if (!(flags & GPU_BUDDY_RANGE_ALLOCATION) && !exact && min_block_size == mm.chunk_size) {
             if (flags & GPU_BUDDY_CONTIGUOUS_ALLOCATION) {
                 EXPECT_EQ(largest_free_block_run(std::bit_ceil(pages)), 0u) << pages;
@@ -134,7 +136,8 @@ void gpu_buddy_oracle::release(std::size_t i)
 {
     gpu_buddy_for_each_block(mm, allocations[i].blocks, [&](const gpu_buddy_block &b) {
         const u64 first = gpu_buddy_block_offset(b) / mm.chunk_size;
-        std::fill_n(used.begin() + static_cast<s64>(first), gpu_buddy_block_size(mm, b) / mm.chunk_size, char{0});
+        std::fill_n(used.begin() + static_cast<s64>(first), gpu_buddy_block_size(mm, b) / mm.chunk_size,
+                    char{0});
     });
     free_list(allocations[i].blocks, chance(40) ? GPU_BUDDY_CLEARED : 0);
     std::swap(allocations[i], allocations.back());
@@ -169,7 +172,8 @@ void gpu_buddy_oracle::check_map()
     gpu_buddy_for_each_free(mm, [&](u64 offset, u64 size) {
         EXPECT_GE(offset, last_end) << "by ascending offset";
         last_end = offset + size;
-        std::fill_n(free_map.begin() + static_cast<s64>(offset / mm.chunk_size), size / mm.chunk_size, char{0});
+        std::fill_n(free_map.begin() + static_cast<s64>(offset / mm.chunk_size), size / mm.chunk_size,
+                    char{0});
     });
     EXPECT_EQ(free_map, used);
 }

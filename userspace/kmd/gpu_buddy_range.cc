@@ -13,8 +13,8 @@ bool block_incompatible(const gpu_buddy_block &b, u32 flags)
     return ((flags & GPU_BUDDY_CLEAR_ALLOCATION) != 0) != gpu_buddy_block_is_clear(b);
 }
 
-// __alloc_range_bias(). A split block is never clear, so without the fallback only unsplit clear roots serve for a clear
-// allocation: as in the kernel.
+// __alloc_range_bias(). A split block is never clear, so without the fallback only unsplit clear roots serve
+// for a clear allocation: as in the kernel.
 block_id alloc_range_bias_pass(gpu_buddy &mm, u64 start, u64 end, u32 order, u32 flags, bool fallback)
 {
     const u64 req_size = mm.chunk_size << order;
@@ -49,7 +49,8 @@ block_id alloc_range_bias_pass(gpu_buddy &mm, u64 start, u64 end, u32 order, u32
 }
 
 // __alloc_contig_aligned_retry()
-int alloc_contig_aligned(gpu_buddy &mm, u64 unaligned_offset, u64 size, u64 min_block_size, gpu_buddy_list &blocks)
+int alloc_contig_aligned(gpu_buddy &mm, u64 unaligned_offset, u64 size, u64 min_block_size,
+                         gpu_buddy_list &blocks)
 {
     return alloc_range(mm, round_down(unaligned_offset, min_block_size), size, blocks, nullptr);
 }
@@ -124,8 +125,9 @@ block_id alloc_range_bias(gpu_buddy &mm, u64 start, u64 end, u32 order, u32 flag
     return id != no_block ? id : alloc_range_bias_pass(mm, start, end, order, flags, true);
 }
 
-// From each free block of the power of two below the size, highest first: to the right of it and, with what is missing, to the
-// left. The list is emptied between attempts, whatever the caller had in it: as in the kernel.
+// From each free block of the power of two below the size, highest first: to the right of it and, with what
+// is missing, to the left. The list is emptied between attempts, whatever the caller had in it: as in the
+// kernel.
 int alloc_contig_try_harder(gpu_buddy &mm, u64 size, u64 min_block_size, gpu_buddy_list &blocks)
 {
     const u32 order = ilog2(size) - ilog2(mm.chunk_size);

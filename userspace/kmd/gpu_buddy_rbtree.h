@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Private to gpu_buddy*.cc. The free trees of gpu_buddy: red-black trees of blocks by offset, augmented with the greatest
-// alignment in each subtree. Models what drivers/gpu/buddy.c does with lib/rbtree.c: the textbook algorithm with the
-// successor as replacement, so that trees have the same shape after the same operations.
+// Private to gpu_buddy*.cc. The free trees of gpu_buddy: red-black trees of blocks by offset, augmented with
+// the greatest alignment in each subtree. Models what drivers/gpu/buddy.c does with lib/rbtree.c: the
+// textbook algorithm with the successor as replacement, so that trees have the same shape after the same
+// operations.
 #pragma once
 
 #include "kmd/gpu_buddy.h"

@@ -23,7 +23,10 @@ protected:
         }
         return ret;
     }
-    int alloc(u64 size, gpu_buddy_list &list, u32 flags = 0) { return alloc(0, mm.size, size, size, list, flags); }
+    int alloc(u64 size, gpu_buddy_list &list, u32 flags = 0)
+    {
+        return alloc(0, mm.size, size, size, list, flags);
+    }
     void free_list(gpu_buddy_list &list, u32 flags = 0) { gpu_buddy_free_list(mm, list, flags); }
     void fini()
     {
@@ -51,13 +54,14 @@ protected:
     u64 total(const gpu_buddy_list &list) const
     {
         u64 sum = 0;
-        gpu_buddy_for_each_block(mm, list, [&](const gpu_buddy_block &b) { sum += gpu_buddy_block_size(mm, b); });
+        gpu_buddy_for_each_block(mm, list,
+                                 [&](const gpu_buddy_block &b) { sum += gpu_buddy_block_size(mm, b); });
         return sum;
     }
     void expect_all(const gpu_buddy_list &list, bool clear) const
     {
-        gpu_buddy_for_each_block(mm, list,
-                                 [&](const gpu_buddy_block &b) { EXPECT_EQ(gpu_buddy_block_is_clear(b), clear); });
+        gpu_buddy_for_each_block(
+            mm, list, [&](const gpu_buddy_block &b) { EXPECT_EQ(gpu_buddy_block_is_clear(b), clear); });
     }
     void move_tail(gpu_buddy_list &from, block_id id, gpu_buddy_list &to)
     {
@@ -68,7 +72,8 @@ protected:
     template <std::size_t n> void alloc_pages_into(gpu_buddy_list *const (&lists)[n])
     {
         for (u64 i = 0; i < mm.size / mm.chunk_size; i++)
-            ASSERT_EQ(gpu_buddy_alloc_blocks(mm, 0, mm.size, mm.chunk_size, mm.chunk_size, *lists[i % n], 0), 0);
+            ASSERT_EQ(gpu_buddy_alloc_blocks(mm, 0, mm.size, mm.chunk_size, mm.chunk_size, *lists[i % n], 0),
+                      0);
     }
 
     gpu_buddy mm;

@@ -48,8 +48,8 @@ struct level {
     u64 siblings_protected; // usage under protection of all children of the parent
 };
 
-// effective_protection(): claims that together exceed the parent's protection are scaled down; what they leave of it is
-// shared out by unprotected usage.
+// effective_protection(): claims that together exceed the parent's protection are scaled down; what they
+// leave of it is shared out by unprotected usage.
 u64 effective_protection(const level &l, bool recursive_protection)
 {
     const u64 claimed = std::min(l.usage, l.setting);

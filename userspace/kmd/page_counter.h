@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-// Models mm/page_counter.c: hierarchical counters with a maximum and with min and low protection, whose effective values
-// follow from the whole path below the limiting ancestor.
-// Omits: atomics, fail counts, watermark resets, the `high` limit. The unit is bytes, as the dmem controller uses it.
+// Models mm/page_counter.c: hierarchical counters with a maximum and with min and low protection, whose
+// effective values follow from the whole path below the limiting ancestor. Omits: atomics, fail counts,
+// watermark resets, the `high` limit. The unit is bytes, as the dmem controller uses it.
 #pragma once
 
 #include "base/types.h"

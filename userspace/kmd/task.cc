@@ -73,14 +73,17 @@ public:
     }
 
 private:
-    static std::size_t mapping_size_bytes() { return task::stack_size_bytes + page_size_bytes(); }
+    static std::size_t mapping_size_bytes()
+    {
+        return task::stack_size_bytes + page_size_bytes();
+    }
     std::vector<void *> free_;
 };
 
 thread_local stack_pool stacks;
 
-// What belongs to a stack but lives in thread-local variables. The first two are the C++ runtime's: the exceptions that are being
-// handled, without which a task could not park in a catch block or a destructor.
+// What belongs to a stack but lives in thread-local variables. The first two are the C++ runtime's: the
+// exceptions that are being handled, without which a task could not park in a catch block or a destructor.
 struct thread_locals {
     void *caught_exceptions = nullptr;
     unsigned uncaught_exceptions = 0;
@@ -110,8 +113,8 @@ struct task::context {
     char *stack = nullptr;
     std::function<void()> fn;
     std::exception_ptr error;
-    thread_locals other; // of whichever side does not run
-    void *fake_stack = nullptr;        // ASan's, of this task while it does not run
+    thread_locals other;                // of whichever side does not run
+    void *fake_stack = nullptr;         // ASan's, of this task while it does not run
     void *resumer_fake_stack = nullptr; // likewise, of its resumer
     const void *resumer_stack = nullptr;
     std::size_t resumer_stack_size_bytes = 0;
@@ -143,9 +146,7 @@ struct task::context {
     }
 };
 
-task::task(u32 id) : context_(std::make_unique<context>()), id_(id)
-{
-}
+task::task(u32 id) : context_(std::make_unique<context>()), id_(id) {}
 
 task::~task()
 {

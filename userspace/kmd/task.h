@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Tasks in lockstep: the model of several processes being inside the kernel at once, one of them running at a time.
-// What stands for the kernel's park points and for sleeping on a lock (Documentation/semantics.rst, "Lockstep").
+// Tasks in lockstep: the model of several processes being inside the kernel at once, one of them running at a
+// time. What stands for the kernel's park points and for sleeping on a lock (Documentation/semantics.rst,
+// "Lockstep").
 //
-// Code of kmd/ runs either outside of any task (current() is nullptr: it never parks, and a lock that would block is a
-// std::logic_error) or on a task's own stack. All tasks of a model belong to one thread.
+// Code of kmd/ runs either outside of any task (current() is nullptr: it never parks, and a lock that would
+// block is a std::logic_error) or on a task's own stack. All tasks of a model belong to one thread.
 //
-// What the kernel finds through `current` goes with the stack: trace.process and dmem_cgroup_current. A task starts with
-// those of its begin() and, on each switch, leaves its own behind and gets the other side's back.
+// What the kernel finds through `current` goes with the stack: trace.process and dmem_cgroup_current. A task
+// starts with those of its begin() and, on each switch, leaves its own behind and gets the other side's back.
 #pragma once
 
 #include "base/types.h"
@@ -28,9 +29,9 @@ public:
     task(const task &) = delete;
     task &operator=(const task &) = delete;
 
-    // From outside: starts fn on this task's stack and returns at its first park, block or end. The task must be idle.
-    // An exception that leaves fn is rethrown here or from step(); the task is idle then. Events of fn carry id() as
-    // their process.
+    // From outside: starts fn on this task's stack and returns at its first park, block or end. The task must
+    // be idle. An exception that leaves fn is rethrown here or from step(); the task is idle then. Events of
+    // fn carry id() as their process.
     state begin(std::function<void()> fn);
     // From outside: lets a parked task go on, likewise.
     state step();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Do tasks give way, sleep and end where they should, and does everything that belongs to a stack stay with it?
+// Do tasks give way, sleep and end where they should, and does everything that belongs to a stack stay with
+// it?
 #include "kmd/task.h"
 
 #include "kmd/dmem_cgroup.h"

@@ -17,8 +17,8 @@ struct trace_state {
     const u64 *now_ns = nullptr; // device clock; nullptr is time 0
     u32 process = 0;             // 0: the system itself
 
-    // Fills in bo (or vm2, for a VM's resv) of an event about a lock, which kmd knows by address only. Called on
-    // contention and with a sink only, so it may search. nullptr: locks have no names.
+    // Fills in bo (or vm2, for a VM's resv) of an event about a lock, which kmd knows by address only. Called
+    // on contention and with a sink only, so it may search. nullptr: locks have no names.
     void (*describe_lock)(void *priv, const ww_mutex &lock, events::event &e) = nullptr;
     void *describe_lock_priv = nullptr;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // See ttm_bo.h. Models ttm_bo_util.c: what drivers end a move with, and ghosts. The LRU walk is in ttm_bo_walk.cc.
+#include "kmd/slab.h"
 #include "kmd/ttm_internal.h"
 
 #include <utility>
@@ -8,7 +9,10 @@ namespace vramlab::kmd {
 
 namespace {
 // A ghost: holds the old memory of bo until a fence. Keeps a reference to bo.
-struct ttm_transfer_obj : ttm_buffer_object {
+struct ttm_transfer_obj final : ttm_buffer_object {
+    static void *operator new(std::size_t size_bytes) { return slab<ttm_transfer_obj>::get(size_bytes); }
+    static void operator delete(void *p) { slab<ttm_transfer_obj>::put(p); }
+
     ttm_buffer_object *bo = nullptr;
 };
 } // namespace

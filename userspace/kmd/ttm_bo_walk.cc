@@ -112,6 +112,7 @@ static int ttm_bo_lru_cursor_lock(ttm_bo_lru_cursor *curs, ttm_buffer_object *bo
 int ttm_bo_lru_cursor_next(ttm_bo_lru_cursor *curs, ttm_buffer_object **bo)
 {
     const bool first = !curs->bo;
+    const ttm_operation_ctx *ctx = curs->arg->ctx;
     bool bo_locked = false;
 
     *bo = nullptr;
@@ -120,8 +121,14 @@ int ttm_bo_lru_cursor_next(ttm_bo_lru_cursor *curs, ttm_buffer_object **bo)
         list_move(curs->res_curs.hitch, curs->res_curs.man->lru[curs->res_curs.priority]);
 
     for (;;) {
-        ttm_resource *res = ttm_resource_manager_next_where(
-            &curs->res_curs, [&](ttm_resource *r) { return ttm_bo_lru_cursor_try(curs, r->bo, &bo_locked); });
+        // What nobody hears of: a submission with a long list passes all of it in front of each victim.
+        const bool skip_locked = !may_sleep_for_lock(curs->arg) && !tracing();
+        const dma_resv *evictable = ctx->allow_res_evict ? ctx->resv : nullptr;
+        ttm_resource *res = ttm_resource_manager_next_where(&curs->res_curs, [&](ttm_resource *r) {
+            if (skip_locked && dma_resv_is_locked(*r->bo->resv) && r->bo->resv != evictable)
+                return false;
+            return ttm_bo_lru_cursor_try(curs, r->bo, &bo_locked);
+        });
         if (!res)
             return 0;
 

@@ -152,9 +152,7 @@ void ww_acquire_init(ww_acquire_ctx &ctx)
     ctx = {.stamp = ++last_stamp};
 }
 
-void ww_acquire_done(ww_acquire_ctx &)
-{
-}
+void ww_acquire_done(ww_acquire_ctx &) {}
 
 void ww_acquire_fini(ww_acquire_ctx &ctx)
 {
@@ -172,8 +170,8 @@ u64 ww_debug_warnings()
     return debug_warnings;
 }
 
-// The rest of ww_mutex_lock_acquired() and ww_mutex_set_context_fastpath(). There can be waiters only if the lock was
-// free with waiters, which hand-over excludes; kept since it is the kernel's rule.
+// The rest of ww_mutex_lock_acquired() and ww_mutex_set_context_fastpath(). There can be waiters only if the
+// lock was free with waiters, which hand-over excludes; kept since it is the kernel's rule.
 void ww_mutex_acquired_slowpath(ww_mutex &lock, ww_acquire_ctx &ctx)
 {
     if (ctx.contending_lock) {

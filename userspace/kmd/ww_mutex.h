@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-// Models kernel/locking/ww_mutex.h for a DEFINE_WD_CLASS class (Wait-Die) and the parts of kernel/locking/mutex.c that
-// decide who gets a lock: waiters in stamp order, who dies when, who is woken. One class: reservation_ww_class.
-// Omits: spinning (a parked holder is not on a CPU), signals, debugging fields except contending_lock, deadlock injection.
+// Models kernel/locking/ww_mutex.h for a DEFINE_WD_CLASS class (Wait-Die) and the parts of
+// kernel/locking/mutex.c that decide who gets a lock: waiters in stamp order, who dies when, who is woken.
+// One class: reservation_ww_class. Omits: spinning (a parked holder is not on a CPU), signals, debugging
+// fields except contending_lock, deadlock injection.
 //
-// In lockstep a lock is never free while somebody waits for it: ww_mutex_unlock() wakes the first waiter, which takes
-// the lock before anybody else runs, so the lock is handed over at that moment.
+// In lockstep a lock is never free while somebody waits for it: ww_mutex_unlock() wakes the first waiter,
+// which takes the lock before anybody else runs, so the lock is handed over at that moment.
 #pragma once
 
 #include "base/types.h"
@@ -16,9 +17,10 @@ namespace vramlab::kmd {
 struct ww_mutex;
 
 struct ww_acquire_ctx {
-    u64 stamp = 0;                       // smaller is older
-    u32 acquired = 0;                    // locks held
-    ww_mutex *contending_lock = nullptr; // set by -EDEADLK, cleared by the next lock (CONFIG_DEBUG_MUTEXES' field)
+    u64 stamp = 0;    // smaller is older
+    u32 acquired = 0; // locks held
+    ww_mutex *contending_lock =
+        nullptr; // set by -EDEADLK, cleared by the next lock (CONFIG_DEBUG_MUTEXES' field)
 };
 
 struct ww_waiter; // on the waiting task's stack
@@ -36,8 +38,9 @@ void ww_acquire_done(ww_acquire_ctx &ctx);
 void ww_acquire_fini(ww_acquire_ctx &ctx); // locks still held are a std::logic_error
 // Starts stamps over (a fresh device; stamps are compared, never shown).
 void ww_reset_stamps();
-// How often this thread did what CONFIG_DEBUG_MUTEXES warns about: after -EDEADLK it took another lock than the contended one, or took it
-// while holding others, or was killed again. Mainline TTM does so in eviction; nothing else comes of it.
+// How often this thread did what CONFIG_DEBUG_MUTEXES warns about: after -EDEADLK it took another lock than
+// the contended one, or took it while holding others, or was killed again. Mainline TTM does so in eviction;
+// nothing else comes of it.
 u64 ww_debug_warnings();
 
 int ww_mutex_lock_slowpath(ww_mutex &lock, ww_acquire_ctx *ctx);
@@ -57,9 +60,9 @@ inline void ww_mutex_take(ww_mutex &lock, ww_acquire_ctx *ctx)
     lock.ctx = ctx;
 }
 
-// 0, -EALREADY (held by ctx), -EDEADLK (must die). ctx may be nullptr: then it waits however long it takes. Parks before and, if it
-// slept, after (Documentation/semantics.rst). A nullptr ctx on a lock that the caller holds is a deadlock, as in the kernel.
-// Outside of a task, a lock that another holds is a std::logic_error.
+// 0, -EALREADY (held by ctx), -EDEADLK (must die). ctx may be nullptr: then it waits however long it takes.
+// Parks before and, if it slept, after (Documentation/semantics.rst). A nullptr ctx on a lock that the caller
+// holds is a deadlock, as in the kernel. Outside of a task, a lock that another holds is a std::logic_error.
 inline int ww_mutex_lock(ww_mutex &lock, ww_acquire_ctx *ctx)
 {
     if (lock.locked || task::current()) [[unlikely]]

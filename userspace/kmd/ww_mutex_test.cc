@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Who gets a ww_mutex, who sleeps, and who must die? Cases with several contexts, which the kernel's KUnit tests lack.
+// Who gets a ww_mutex, who sleeps, and who must die? Cases with several contexts, which the kernel's KUnit
+// tests lack.
 #include "kmd/ww_mutex.h"
 
 #include <gtest/gtest.h>

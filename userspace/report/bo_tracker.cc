@@ -96,8 +96,12 @@ void bo_tracker::end_operation(const event &e)
 void bo_tracker::record(const event &e)
 {
     switch (e.type) {
-    case event_type::op_begin: begin_operation(e); break;
-    case event_type::op_end: end_operation(e); break;
+    case event_type::op_begin:
+        begin_operation(e);
+        break;
+    case event_type::op_end:
+        end_operation(e);
+        break;
     case event_type::evict_begin:
         if (bo_info *b = find(e.bo)) {
             b->evictor = e.process;
@@ -118,7 +122,8 @@ void bo_tracker::record(const event &e)
         if (bo_info *b = find(e.bo))
             b->scanout |= !e.error;
         break;
-    default: break;
+    default:
+        break;
     }
 }
 

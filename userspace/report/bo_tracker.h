@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the events say about which BOs exist, whose they are and where they are. Shared by metrics and explanations, which
-// read events only.
+// What the events say about which BOs exist, whose they are and where they are. Shared by metrics and
+// explanations, which read events only.
 #pragma once
 
 #include "events/event.h"
@@ -18,13 +18,13 @@ struct bo_info {
     u32 process = 0;             // that created it
     u32 vm = 0;                  // likewise
     u32 handles = 0;
-    u32 evictor = 0;             // process it was last evicted for
-    u8 preferred = 0;            // domain masks, as created
-    u8 allowed = 0;              // 0: derived from preferred
+    u32 evictor = 0;  // process it was last evicted for
+    u8 preferred = 0; // domain masks, as created
+    u8 allowed = 0;   // 0: derived from preferred
     u8 flags = 0;
     u8 priority = 0;
-    u8 domain = 0;               // where it is; 0: no memory
-    bool scanout = false;        // has been pinned or shown
+    u8 domain = 0;        // where it is; 0: no memory
+    bool scanout = false; // has been pinned or shown
     bool evicted_for_scanout = false;
 };
 
@@ -42,8 +42,8 @@ struct operation_info {
 
 class bo_tracker {
 public:
-    // Call for every event, in order. What a look-up says afterwards is the state after e, except that the operation of an
-    // op_end and the BOs that it destroyed are still there until forget_ended().
+    // Call for every event, in order. What a look-up says afterwards is the state after e, except that the
+    // operation of an op_end and the BOs that it destroyed are still there until forget_ended().
     void record(const events::event &e);
     void forget_ended();
 
@@ -51,7 +51,8 @@ public:
     const operation_info &operation(u32 process) const;
     // Process of a VM; 0 if unknown.
     u32 process_of_vm(u32 vm) const;
-    // Whether bo is, or is about to be, scanned out: shown or pinned before, or being pinned by `process` now.
+    // Whether bo is, or is about to be, scanned out: shown or pinned before, or being pinned by `process`
+    // now.
     bool is_scanout(u64 bo, u32 process) const;
 
     // In no particular order: for sums only.

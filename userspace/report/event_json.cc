@@ -13,29 +13,52 @@ using events::event_type;
 const char *event_type_name(event_type t)
 {
     switch (t) {
-    case event_type::op_begin: return "op_begin";
-    case event_type::op_end: return "op_end";
-    case event_type::lock_contended: return "lock_contended";
-    case event_type::lock_deadlk: return "lock_deadlk";
-    case event_type::backoff: return "backoff";
-    case event_type::error_converted: return "error_converted";
-    case event_type::validate: return "validate";
-    case event_type::alloc_failed: return "alloc_failed";
-    case event_type::evict_begin: return "evict_begin";
-    case event_type::evict_skipped: return "evict_skipped";
-    case event_type::move: return "move";
-    case event_type::ghost: return "ghost";
-    case event_type::reaped: return "reaped";
-    case event_type::charge_failed: return "charge_failed";
-    case event_type::fence_wait: return "fence_wait";
-    case event_type::job_start: return "job_start";
-    case event_type::job_end: return "job_end";
-    case event_type::pin: return "pin";
-    case event_type::unpin: return "unpin";
-    case event_type::evicted_list: return "evicted_list";
-    case event_type::budget: return "budget";
-    case event_type::flip: return "flip";
-    case event_type::frame: return "frame";
+    case event_type::op_begin:
+        return "op_begin";
+    case event_type::op_end:
+        return "op_end";
+    case event_type::lock_contended:
+        return "lock_contended";
+    case event_type::lock_deadlk:
+        return "lock_deadlk";
+    case event_type::backoff:
+        return "backoff";
+    case event_type::error_converted:
+        return "error_converted";
+    case event_type::validate:
+        return "validate";
+    case event_type::alloc_failed:
+        return "alloc_failed";
+    case event_type::evict_begin:
+        return "evict_begin";
+    case event_type::evict_skipped:
+        return "evict_skipped";
+    case event_type::move:
+        return "move";
+    case event_type::ghost:
+        return "ghost";
+    case event_type::reaped:
+        return "reaped";
+    case event_type::charge_failed:
+        return "charge_failed";
+    case event_type::fence_wait:
+        return "fence_wait";
+    case event_type::job_start:
+        return "job_start";
+    case event_type::job_end:
+        return "job_end";
+    case event_type::pin:
+        return "pin";
+    case event_type::unpin:
+        return "unpin";
+    case event_type::evicted_list:
+        return "evicted_list";
+    case event_type::budget:
+        return "budget";
+    case event_type::flip:
+        return "flip";
+    case event_type::frame:
+        return "frame";
     }
     return "unknown";
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Events as JSON Lines: one object a line, {"t": ns, "type": name, ...}; fields that are zero are left out. The names are those
-// of struct events::event.
+// Events as JSON Lines: one object a line, {"t": ns, "type": name, ...}; fields that are zero are left out.
+// The names are those of struct events::event.
 #pragma once
 
 #include "events/event.h"
@@ -15,8 +15,8 @@ const char *event_type_name(events::event_type t);
 // Appends one line.
 void append_event_json(std::string &out, const events::event &e);
 
-// Writes each event to f, which the caller owns and closes, through a buffer of its own: flush() when done. Errors are
-// sticky: check ok().
+// Writes each event to f, which the caller owns and closes, through a buffer of its own: flush() when done.
+// Errors are sticky: check ok().
 class event_writer final : public events::event_sink {
 public:
     explicit event_writer(std::FILE *f) : f_(f) {}

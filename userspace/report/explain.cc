@@ -18,67 +18,11 @@ std::string bytes(u64 n)
     return format_bytes(static_cast<double>(n));
 }
 
-std::string counted(u64 n, const char *what)
-{
-    return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
-}
-
 } // namespace
 
-explainer::explainer(u64 bo, std::vector<process_config> processes) : bo_(bo), names_(std::move(processes)) {}
-
-bool explainer::is_private() const
+explainer::explainer(u64 bo, std::vector<process_config> processes, bool lru_order)
+    : bo_(bo), lru_order_(lru_order), names_(std::move(processes))
 {
-    return last_.flags & bo_vm_private;
-}
-
-std::string explainer::of_process(u32 process, u64 bo) const
-{
-    const operation_info &op = bos_.operation(process);
-    std::string s = bo ? fmt::format("BO {}", bo) : op.under_way ? std::string(op.name) : "the system's own doing";
-    if (!bo)
-        return s;
-    if (const auto it = bos_.bos().find(bo); it != bos_.bos().end())
-        s += fmt::format(" ({} of {}{})", bytes(it->second.size_bytes), names_(it->second.process),
-                         bos_.is_scanout(bo, process) ? ", scanout" : "");
-    if (op.under_way)
-        s += fmt::format(" in {}'s {}", names_(process), op.name);
-    return s;
-}
-
-namespace {
-
-std::string skipped_words(const std::map<std::string, std::unordered_set<u64>> &skipped)
-{
-    std::string s;
-    for (const auto &[reason, bos] : skipped)
-        s += fmt::format("{}{} {}", s.empty() ? "" : ", ", bos.size(), reason);
-    return s.empty() ? s : "skipping " + s;
-}
-
-std::string joined(const std::string &a, const std::string &b)
-{
-    return a.empty() || b.empty() ? a + b : a + ", " + b;
-}
-
-} // namespace
-
-// What making room for our BO took.
-std::string explainer::walk_words(const walk &w) const
-{
-    std::string s;
-    if (w.evicted)
-        s = fmt::format("evicting {} ({})", counted(w.evicted, "BO"), bytes(w.evicted_bytes));
-    return joined(s, skipped_words(w.skipped));
-}
-
-// What came before our BO when it was the victim.
-std::string explainer::victim_words(const walk &w) const
-{
-    std::string s;
-    if (w.evicted)
-        s = fmt::format("after {} ({})", counted(w.evicted, "BO"), bytes(w.evicted_bytes));
-    return joined(s, skipped_words(w.skipped));
 }
 
 void explainer::note_walk(const event &e)
@@ -98,7 +42,7 @@ void explainer::note_walk(const event &e)
         if (w.evictor != e.bo2)
             w = {};
         w.evictor = e.bo2;
-        w.skipped[e.where ? e.where : "?"].insert(e.bo);
+        w.skipped[e.bo] = e.where ? e.where : "?";
         break;
     case event_type::evict_begin:
         if (w.evictor != e.bo2)
@@ -111,7 +55,8 @@ void explainer::note_walk(const event &e)
             w.evicted_bytes += e.c;
         }
         break;
-    default: break;
+    default:
+        break;
     }
 }
 
@@ -119,24 +64,27 @@ void explainer::note_walk(const event &e)
 
 void explainer::creation_ends(const event &e)
 {
-    const std::string what =
-        fmt::format("created by {} (VM {}): {}, prefers {}{}{}{}{}, priority {}", names_(last_.process), last_.vm,
-                    bytes(last_.size_bytes), domain_names(last_.preferred),
-                    last_.allowed ? ", allows " + domain_names(last_.allowed) : "",
-                    is_private() ? ", private to the VM" : "", last_.flags & bo_contiguous ? ", contiguous" : "",
-                    last_.flags & bo_explicit_sync ? ", explicit sync" : "", last_.priority);
+    const std::string what = fmt::format(
+        "created by {} (VM {}): {}, prefers {}{}{}{}{}, priority {}", names_(last_.process), last_.vm,
+        bytes(last_.size_bytes), domain_names(last_.preferred),
+        last_.allowed ? ", allows " + domain_names(last_.allowed) : "",
+        is_private() ? ", private to the VM" : "", last_.flags & bo_contiguous ? ", contiguous" : "",
+        last_.flags & bo_explicit_sync ? ", explicit sync" : "", last_.priority);
     const walk &w = walks_[e.process];
     const std::string how = w.evictor == bo_ ? walk_words(w) : "";
     if (e.error) {
-        story_.add(e.time_ns, "create failed", fmt::format("creation failed with {}: {}{}", error_name(e.error), what,
-                                                           how.empty() ? "" : "; " + how), color::red);
+        story_.add(e.time_ns, "create failed",
+                   fmt::format("creation failed with {}: {}{}", error_name(e.error), what,
+                               how.empty() ? "" : "; " + how),
+                   color::red);
         destroyed_ = true;
         return;
     }
     std::string where = fmt::format("; placed in {}", domain_names(last_.domain));
     if (!(last_.preferred & last_.domain)) {
         gtt_preferred_ = last_.preferred == domain_vram;
-        where += fmt::format(" because VRAM had no room that could be made{}", how.empty() ? "" : " (" + how + ")");
+        where += fmt::format(" because VRAM had no room that could be made{}",
+                             how.empty() ? "" : " (" + how + ")");
         if (gtt_preferred_)
             where += "; from now on GTT is a preferred domain too, so nobody will be evicted for it";
         outside_why_ = "creation found no room in VRAM";
@@ -166,8 +114,9 @@ void explainer::operation_ends(const event &e)
     } else if (op.name == "bo_destroy") {
         story_.add(e.time_ns, "handle", fmt::format("{} closed its handle", names_(e.process)));
     } else if (op.name == "bo_share") {
-        story_.add(e.time_ns, "share", fmt::format("shared with {} (VM {})", names_(bos_.process_of_vm(op.target_vm)),
-                                                   op.target_vm));
+        story_.add(
+            e.time_ns, "share",
+            fmt::format("shared with {} (VM {})", names_(bos_.process_of_vm(op.target_vm)), op.target_vm));
     } else if (op.name == "bo_set_priority") {
         story_.add(e.time_ns, "priority", fmt::format("priority {}", last_.priority));
     }
@@ -188,46 +137,18 @@ void explainer::submission_ends(const event &e)
     if (!mine || s.looked_at || last_.domain == domain_vram || !(last_.preferred & domain_vram))
         return;
     if (e.error) {
-        story_.add(e.time_ns, "not reached", fmt::format("its VM's submission failed with {} before it was looked at",
-                                                         error_name(e.error)));
+        story_.add(
+            e.time_ns, "not reached",
+            fmt::format("its VM's submission failed with {} before it was looked at", error_name(e.error)));
         return;
     }
     outside_count_ = outside_key_ == "not on the list" ? outside_count_ + 1 : 1;
     outside_key_ = "not on the list";
     story_.add(e.time_ns, "not on the list",
-               "its VM submitted without looking at it: a private BO is validated only while it is on the VM's evicted "
-               "list, and it left the list when it was validated in an allowed domain", color::yellow);
-}
-
-// Why a validation left the BO outside of VRAM although it prefers VRAM.
-std::string explainer::why_outside(const event &e, const submission &s, const walk &w, std::string *key) const
-{
-    const std::string looked = w.evictor == bo_ ? walk_words(w) : "";
-    const std::string tried = looked.empty() ? "" : " (" + looked + ")";
-    const bool over = s.threshold_bytes != never_ns && s.moved_bytes >= s.threshold_bytes;
-    if (e.error) {
-        *key = "failed";
-        return fmt::format("no room could be made in {}{}", domain_names(e.a), tried);
-    }
-    if (s.failed_once) {
-        *key = "no room";
-        return fmt::format("no room could be made in its preferred domains{}, and {} is allowed", tried,
-                           domain_names(e.c));
-    }
-    if (over) {
-        *key = "budget";
-        return fmt::format("the submission's move threshold is used up ({} of {}), so an allowed domain, {}, suffices "
-                           "unless VRAM has room that is free",
-                           bytes(s.moved_bytes), bytes(s.threshold_bytes), domain_names(e.c));
-    }
-    if (gtt_preferred_ && (e.a & domain_gtt)) {
-        *key = "gtt preferred";
-        return fmt::format("VRAM has no free room, and {} counts as preferred since creation found no room in VRAM: nobody is "
-                           "evicted for it", domain_names(e.c));
-    }
-    *key = "suffices";
-    return fmt::format("{} was asked for, and {} suffices while VRAM has no free room", domain_names(e.a),
-                       domain_names(e.c));
+               "its VM submitted without looking at it: a private BO is validated only while it is on the "
+               "VM's evicted "
+               "list, and it left the list when it was validated in an allowed domain",
+               color::yellow);
 }
 
 void explainer::validated(const event &e)
@@ -248,8 +169,10 @@ void explainer::validated(const event &e)
         return; // where it is wanted: nothing was decided
     } else if (e.c == domain_vram && !e.error) {
         const std::string how = w.evictor == bo_ ? walk_words(w) : "";
-        story_.add(e.time_ns, "in", fmt::format("{}: moved from {} into VRAM{}", by, domain_names(from),
-                                                how.empty() ? "" : ", " + how), color::green);
+        story_.add(e.time_ns, "in",
+                   fmt::format("{}: moved from {} into VRAM{}", by, domain_names(from),
+                               how.empty() ? "" : ", " + how),
+                   color::green);
         outside_why_.clear();
         outside_key_.clear();
         outside_count_ = 0;
@@ -260,14 +183,18 @@ void explainer::validated(const event &e)
         outside_count_ = outside_key_ == key ? outside_count_ + 1 : 1;
         outside_key_ = key;
         outside_why_ = why;
-        story_.add(e.time_ns, "outside " + key + std::to_string(e.c),
-                   fmt::format("{}: {} {}: {}", by, e.error ? "validation failed with " + error_name(e.error) + ", in" : "stays in",
-                               domain_names(e.c ? e.c : last_.domain), why),
-                   e.error ? color::red : color::yellow);
+        story_.add(
+            e.time_ns, "outside " + key + std::to_string(e.c),
+            fmt::format("{}: {} {}: {}", by,
+                        e.error ? "validation failed with " + error_name(e.error) + ", in" : "stays in",
+                        domain_names(e.c ? e.c : last_.domain), why),
+            e.error ? color::red : color::yellow);
     } else if (e.error) {
-        story_.add(e.time_ns, "failed", fmt::format("{}: validation failed with {}", by, error_name(e.error)), color::red);
+        story_.add(e.time_ns, "failed", fmt::format("{}: validation failed with {}", by, error_name(e.error)),
+                   color::red);
     } else if (from != e.c) {
-        story_.add(e.time_ns, "moved", fmt::format("{}: moved from {} to {}", by, domain_names(from), domain_names(e.c)));
+        story_.add(e.time_ns, "moved",
+                   fmt::format("{}: moved from {} to {}", by, domain_names(from), domain_names(e.c)));
     }
 }
 
@@ -276,12 +203,14 @@ void explainer::validated(const event &e)
 void explainer::evicted(const event &e)
 {
     const walk &w = walks_[e.process];
-    std::string why = fmt::format("evicted from {} to make room for {}", domain_names(last_.domain), of_process(e.process, e.bo2));
+    std::string why = fmt::format("evicted from {} to make room for {}", domain_names(last_.domain),
+                                  of_process(e.process, e.bo2));
     if (!e.bo2)
         why = fmt::format("evicted from {} by {}", domain_names(last_.domain), of_process(e.process, 0));
+    why += lru_order_ ? ": next in LRU order, " : ": ";
     why += last_use_ns_ == never_ns
-               ? ": first in LRU order, never used by a submission"
-               : fmt::format(": next in LRU order, last used by the submission at {}", format_time(last_use_ns_));
+               ? "never used by a submission"
+               : fmt::format("last used by the submission at {}", format_time(last_use_ns_));
     if (const std::string before = victim_words(w); w.evictor == e.bo2 && !before.empty())
         why += fmt::format(" ({})", before);
     evicted_why_ = why;
@@ -296,8 +225,9 @@ void explainer::moved(const event &e)
         outside_why_.clear();
         outside_key_.clear();
         outside_count_ = 0;
-        story_.add(e.time_ns, "moved out", fmt::format("moved from {} to {}{}", domain_names(e.a), domain_names(e.b),
-                                                       is_private() ? "; on its VM's evicted list now" : ""));
+        story_.add(e.time_ns, "moved out",
+                   fmt::format("moved from {} to {}{}", domain_names(e.a), domain_names(e.b),
+                               is_private() ? "; on its VM's evicted list now" : ""));
         on_evicted_list_ = is_private();
         return;
     }
@@ -310,7 +240,8 @@ void explainer::skipped(const event &e)
 {
     const std::string reason = e.where ? e.where : "?";
     story_.add(e.time_ns, fmt::format("skipped {} {}", reason, e.process),
-               fmt::format("looked at for eviction to make room for {}, and left: {}", of_process(e.process, e.bo2), reason),
+               fmt::format("looked at for eviction to make room for {}, and left: {}",
+                           of_process(e.process, e.bo2), reason),
                color::dim);
 }
 
@@ -322,11 +253,12 @@ void explainer::lock(const event &e)
     const char *whose = vm_lock ? "its VM's lock" : "its lock";
     if (e.type == event_type::lock_deadlk)
         story_.add(e.time_ns, fmt::format("deadlk {}", e.process),
-                   fmt::format("{} asked for {} and had to die: -EDEADLK (held by {}, who is older)", names_(e.process), whose,
-                               names_(static_cast<u32>(e.a))));
+                   fmt::format("{} asked for {} and had to die: -EDEADLK (held by {}, who is older)",
+                               names_(e.process), whose, names_(static_cast<u32>(e.a))));
     else
         story_.add(e.time_ns, fmt::format("contended {}", e.process),
-                   fmt::format("{} waited for {}, held by {}", names_(e.process), whose, names_(static_cast<u32>(e.a))));
+                   fmt::format("{} waited for {}, held by {}", names_(e.process), whose,
+                               names_(static_cast<u32>(e.a))));
 }
 
 void explainer::record(const event &e)
@@ -348,10 +280,16 @@ void explainer::record(const event &e)
         operation_ends(e);
         bos_.forget_ended();
         break;
-    case event_type::op_begin: submissions_.erase(e.process); break;
-    case event_type::budget: submissions_[e.process].threshold_bytes = e.a; break;
+    case event_type::op_begin:
+        submissions_.erase(e.process);
+        break;
+    case event_type::budget:
+        submissions_[e.process].threshold_bytes = e.a;
+        break;
     case event_type::lock_contended:
-    case event_type::lock_deadlk: lock(e); break;
+    case event_type::lock_deadlk:
+        lock(e);
+        break;
     case event_type::move: {
         if (e.bo == bo_)
             moved(e);
@@ -366,10 +304,12 @@ void explainer::record(const event &e)
     case event_type::pin:
     case event_type::unpin:
         if (e.bo == bo_)
-            story_.add(e.time_ns, e.type == event_type::pin ? "pin" : "unpin",
-                       e.error ? fmt::format("pinning it for {} failed with {}", names_(e.process), error_name(e.error))
-                               : fmt::format("{} by {}", e.type == event_type::pin ? "pinned in VRAM" : "unpinned",
-                                             names_(e.process)));
+            story_.add(
+                e.time_ns, e.type == event_type::pin ? "pin" : "unpin",
+                e.error
+                    ? fmt::format("pinning it for {} failed with {}", names_(e.process), error_name(e.error))
+                    : fmt::format("{} by {}", e.type == event_type::pin ? "pinned in VRAM" : "unpinned",
+                                  names_(e.process)));
         break;
     case event_type::flip:
         if (e.bo == bo_)
@@ -377,34 +317,13 @@ void explainer::record(const event &e)
         break;
     case event_type::charge_failed:
         if (e.bo == bo_)
-            story_.add(e.time_ns, "charge", fmt::format("charging {} to {}'s cgroup failed with {}", bytes(e.c),
-                                                        names_(e.process), error_name(e.error)));
+            story_.add(e.time_ns, "charge",
+                       fmt::format("charging {} to {}'s cgroup failed with {}", bytes(e.c), names_(e.process),
+                                   error_name(e.error)));
         break;
-    default: break;
+    default:
+        break;
     }
-}
-
-std::string explainer::conclude()
-{
-    if (!known_)
-        return "";
-    if (destroyed_)
-        return "It does not exist any more.";
-    std::string s = fmt::format("It is in {}", domain_names(last_.domain));
-    if (last_.domain == domain_vram || !(last_.preferred & domain_vram))
-        return s + fmt::format(" since {}.", format_time(arrived_ns_));
-    s += last_.left_vram_ns == never_ns ? ", and never was in VRAM"
-                                        : fmt::format(" since {}, out of VRAM since {}: {}", format_time(arrived_ns_),
-                                                      format_time(last_.left_vram_ns), evicted_why_);
-    if (outside_key_ == "not on the list")
-        return s + fmt::format(".\nIt has not come back because the last {} of its VM did not look at it: it is not on the "
-                               "evicted list.", counted(outside_count_, "submission"));
-    if (on_evicted_list_)
-        return s + ".\nIt has not come back because its VM has not submitted since: it is on the evicted list.";
-    if (outside_why_.empty())
-        return s + ".\nIt has not come back because no submission has used it since.";
-    return s + fmt::format(".\nIt has not come back because {}{}.", outside_why_,
-                           outside_count_ > 1 ? fmt::format(" ({} times in a row)", outside_count_) : "");
 }
 
 void explainer::finish(u64)

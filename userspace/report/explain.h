@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Every decision about one BO in words, with times: created where and why, validated, evicted for whom and why it was the
-// victim, moved, came back or why not, and why it is where it is at the end. From events only, as they come.
+// Every decision about one BO in words, with times: created where and why, validated, evicted for whom and
+// why it was the victim, moved, came back or why not, and why it is where it is at the end. From events only,
+// as they come.
 #pragma once
 
 #include "report/bo_tracker.h"
@@ -8,14 +9,16 @@
 
 #include <map>
 #include <string>
-#include <unordered_set>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace vramlab::report {
 
 class explainer final : public events::event_sink {
 public:
-    explainer(u64 bo, std::vector<process_config> processes);
+    // lru_order: victims are taken in LRU order, as mainline does.
+    explainer(u64 bo, std::vector<process_config> processes, bool lru_order = true);
 
     void record(const events::event &e) override;
     // Once, after the last event.
@@ -34,13 +37,14 @@ private:
         u64 evicted = 0;
         u64 evicted_bytes = 0;
         u64 no_space_bytes = 0; // that were wanted and not free
-        std::map<std::string, std::unordered_set<u64>> skipped; // reason -> BOs; several passes look at the same ones
+        std::unordered_map<u64, std::string_view>
+            skipped; // BO -> last reason; several passes look at the same ones
     };
     // What the submission under way has done so far.
     struct submission {
         u64 threshold_bytes = never_ns; // never_ns: not known (yet)
         u64 moved_bytes = 0;
-        bool looked_at = false; // our BO was validated
+        bool looked_at = false;   // our BO was validated
         bool failed_once = false; // and did not get where it wanted
     };
 
@@ -57,11 +61,13 @@ private:
     std::string of_process(u32 process, u64 bo) const;
     std::string walk_words(const walk &w) const;
     std::string victim_words(const walk &w) const;
-    std::string why_outside(const events::event &e, const submission &s, const walk &w, std::string *key) const;
+    std::string why_outside(const events::event &e, const submission &s, const walk &w,
+                            std::string *key) const;
     bool is_private() const;
     std::string conclude();
 
     const u64 bo_;
+    const bool lru_order_;
     process_names names_;
     bo_tracker bos_;
     narrative story_;
@@ -73,7 +79,7 @@ private:
     bool destroyed_ = false;
     bool gtt_preferred_ = false; // creation found no room in VRAM: GTT is preferred, too, for good
     bool on_evicted_list_ = false;
-    u64 pending_move_from_ = 0; // domain; 0 for none: a move that the validation after it will tell
+    u64 pending_move_from_ = 0;  // domain; 0 for none: a move that the validation after it will tell
     u64 last_use_ns_ = never_ns; // last submission that used it
     u64 arrived_ns_ = 0;         // in the domain where it is
     std::string evicted_why_;    // last eviction from VRAM

@@ -30,8 +30,8 @@ std::string failure_explainer::chain_of(const attempt &a, int error) const
     std::vector<std::string> links;
     int want = std::abs(error);
     for (auto it = a.conversions.rbegin(); it != a.conversions.rend(); ++it) {
-        // What TTM's walks use between themselves has no event of its own: -EBUSY is "go on with the next", and the end of
-        // all candidates makes it -ENOSPC.
+        // What TTM's walks use between themselves has no event of its own: -EBUSY is "go on with the next",
+        // and the end of all candidates makes it -ENOSPC.
         const bool busy = want == ENOSPC && it->to == EBUSY;
         if (it->to != want && !busy)
             continue;
@@ -59,19 +59,18 @@ std::string failure_explainer::example_of(const attempt &a)
 {
     std::string s;
     if (a.wanted_bytes) {
-        s = fmt::format("BO {} wanted {} of {}", a.wanted_bo, format_bytes(static_cast<double>(a.wanted_bytes)),
-                        domain_names(a.wanted_domain));
+        s = fmt::format("BO {} wanted {} of {}", a.wanted_bo,
+                        format_bytes(static_cast<double>(a.wanted_bytes)), domain_names(a.wanted_domain));
         if (a.evicted)
             s += fmt::format("; {} evicted for it", a.evicted);
-        std::string reasons;
-        for (const auto &[reason, bos] : a.skipped)
-            reasons += fmt::format("{}{} {}", reasons.empty() ? "" : ", ", bos.size(), reason);
+        const std::string reasons = skipped_words(a.skipped);
         if (!reasons.empty())
             s += "; victims skipped: " + reasons;
     }
     if (a.deadlk) {
         s += s.empty() ? "" : "; ";
-        s += a.deadlk_bo ? fmt::format("BO {} was locked", a.deadlk_bo) : fmt::format("VM {} was locked", a.deadlk_vm);
+        s += a.deadlk_bo ? fmt::format("BO {} was locked", a.deadlk_bo)
+                         : fmt::format("VM {} was locked", a.deadlk_vm);
         if (a.deadlk_holder)
             s += fmt::format(" by {}, who is older", names_(a.deadlk_holder));
     }
@@ -110,9 +109,14 @@ void failure_explainer::record(const event &e)
     case event_type::alloc_failed:
     case event_type::charge_failed:
     case event_type::evict_begin:
-    case event_type::evict_skipped: a = &attempts_[e.process]; break;
-    case event_type::op_begin: attempts_[e.process] = {}; return;
-    default: return;
+    case event_type::evict_skipped:
+        a = &attempts_[e.process];
+        break;
+    case event_type::op_begin:
+        attempts_[e.process] = {};
+        return;
+    default:
+        return;
     }
     if (e.type == event_type::lock_deadlk) {
         a->deadlk = true;
@@ -127,7 +131,7 @@ void failure_explainer::record(const event &e)
         a->evicted += e.bo2 && e.bo2 == a->wanted_bo;
     } else if (e.type == event_type::evict_skipped) {
         if (e.bo2 && e.bo2 == a->wanted_bo)
-            a->skipped[e.where ? e.where : "?"].insert(e.bo);
+            a->skipped[e.bo] = e.where ? e.where : "?";
     } else if (e.bo) {
         if (a->wanted_bo != e.bo) {
             a->skipped.clear();
@@ -146,9 +150,11 @@ std::string failure_explainer::render(const painter &p) const
         return "no operation failed\n";
     std::string out;
     for (const failure &f : failures_) {
-        out += f.count == 1 ? fmt::format("{}: {} failed at {}\n", names_(f.process), f.operation, format_time(f.first_ns))
-                            : fmt::format("{}: {} failed {} times from {} to {}\n", names_(f.process), f.operation, f.count,
-                                          format_time(f.first_ns), format_time(f.last_ns));
+        out += f.count == 1
+                   ? fmt::format("{}: {} failed at {}\n", names_(f.process), f.operation,
+                                 format_time(f.first_ns))
+                   : fmt::format("{}: {} failed {} times from {} to {}\n", names_(f.process), f.operation,
+                                 f.count, format_time(f.first_ns), format_time(f.last_ns));
         out += "  " + p.paint(f.chain, color::red) + "\n";
         if (!f.example.empty())
             out += fmt::format("  {}{}\n", f.count == 1 ? "" : "the first: ", f.example);

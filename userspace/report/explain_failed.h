@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// For each failed submission (and create, flip, pin): how its error came about, from the lock or allocator that failed first,
-// through the functions that made another error of it. Equal chains are told once. From events only, as they come.
+// For each failed submission (and create, flip, pin): how its error came about, from the lock or allocator
+// that failed first, through the functions that made another error of it. Equal chains are told once. From
+// events only, as they come.
 #pragma once
 
 #include "report/bo_tracker.h"
@@ -8,7 +9,8 @@
 
 #include <map>
 #include <string>
-#include <unordered_set>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace vramlab::report {
@@ -25,8 +27,8 @@ public:
         u64 count = 0;
         u32 process = 0;
         std::string operation; // "submit"
-        std::string chain;     // "-EDEADLK → -ENOSPC in ttm_lru_walk_ticketlock → -ENOMEM in ttm_bo_validate"
-        std::string example;   // of the first: which BO wanted what, who stood in the way
+        std::string chain; // "-EDEADLK → -ENOSPC in ttm_lru_walk_ticketlock → -ENOMEM in ttm_bo_validate"
+        std::string example; // of the first: which BO wanted what, who stood in the way
     };
     // Grouped by process, operation and chain, in the order of the first of each.
     const std::vector<failure> &failures() const { return failures_; }
@@ -50,7 +52,8 @@ private:
         u64 wanted_domain = 0;
         bool charge = false; // it was the cgroup's charge
         u64 evicted = 0;     // for wanted_bo
-        std::map<std::string, std::unordered_set<u64>> skipped; // for wanted_bo: reason -> BOs
+        std::unordered_map<u64, std::string_view>
+            skipped; // BO -> last reason; several passes look at the same ones
     };
 
     void operation_ends(const events::event &e);

@@ -38,11 +38,23 @@ struct recorder {
     }
     void begin(u64 t, u32 p, const char *name, u64 bo)
     {
-        record({.time_ns = t, .bo = bo, .a = index, .where = name, .vm = p, .process = p, .type = event_type::op_begin});
+        record({.time_ns = t,
+                .bo = bo,
+                .a = index,
+                .where = name,
+                .vm = p,
+                .process = p,
+                .type = event_type::op_begin});
     }
     void end(u64 t, u32 p, const char *name, u64 bo, int error = 0)
     {
-        record({.time_ns = t, .bo = bo, .a = index++, .where = name, .vm = p, .process = p, .error = error,
+        record({.time_ns = t,
+                .bo = bo,
+                .a = index++,
+                .where = name,
+                .vm = p,
+                .process = p,
+                .error = error,
                 .type = event_type::op_end});
     }
     void op(u64 t, u32 p, const char *name, u64 bo)
@@ -52,7 +64,14 @@ struct recorder {
     }
     void move(u64 t, u32 p, u64 bo, u64 from, u64 to, bool evict)
     {
-        record({.time_ns = t, .bo = bo, .a = from, .b = to, .c = 4 * MiB, .process = p, .type = event_type::move, .flag = evict});
+        record({.time_ns = t,
+                .bo = bo,
+                .a = from,
+                .b = to,
+                .c = 4 * MiB,
+                .process = p,
+                .type = event_type::move,
+                .flag = evict});
     }
     void evict(u64 t, u32 p, u64 bo, u64 bo2)
     {
@@ -61,7 +80,13 @@ struct recorder {
     }
     void validate(u64 t, u32 p, u64 bo, u64 asked, u64 before, u64 after, int error = 0)
     {
-        record({.time_ns = t, .bo = bo, .a = asked, .b = before, .c = after, .process = p, .error = error,
+        record({.time_ns = t,
+                .bo = bo,
+                .a = asked,
+                .b = before,
+                .c = after,
+                .process = p,
+                .error = error,
                 .type = event_type::validate});
     }
     void budget(u64 t, u32 p, u64 bytes)
@@ -89,11 +114,16 @@ TEST(Explain, EvictedForWhomAndWhy)
     r.begin(9, 2, "flip", 20);
     r.record({.bo = 20, .a = domain_vram, .b = 4 * MiB, .process = 2, .type = event_type::alloc_failed});
     r.record({.bo = 11, .bo2 = 20, .where = "pinned", .process = 2, .type = event_type::evict_skipped});
-    r.record({.bo = 11, .bo2 = 20, .where = "pinned", .process = 2, .type = event_type::evict_skipped}); // another pass
+    r.record({.bo = 11,
+              .bo2 = 20,
+              .where = "pinned",
+              .process = 2,
+              .type = event_type::evict_skipped}); // another pass
     r.evict(9, 2, 10, 20);
     r.end(9, 2, "flip", 20);
     const std::string text = r.text();
-    EXPECT_HAS(text, "evicted from VRAM to make room for BO 20 (4 MiB of compositor, scanout) in compositor's flip: next in LRU "
+    EXPECT_HAS(text, "evicted from VRAM to make room for BO 20 (4 MiB of compositor, scanout) in "
+                     "compositor's flip: next in LRU "
                      "order, last used by the submission at 0.000000005 s (skipping 1 pinned)");
     EXPECT_HAS(text, "It has not come back because no submission has used it since.");
 }
@@ -176,11 +206,18 @@ TEST(Explain, SkippedAndDeadlocked)
 {
     recorder r(10);
     r.begin(1, 2, "submit", 0);
-    r.record({.time_ns = 1, .bo = 10, .bo2 = 20, .where = "locked", .process = 2, .type = event_type::evict_skipped});
-    r.record({.time_ns = 1, .bo = 10, .a = 1, .process = 2, .error = -EDEADLK, .type = event_type::lock_deadlk});
+    r.record({.time_ns = 1,
+              .bo = 10,
+              .bo2 = 20,
+              .where = "locked",
+              .process = 2,
+              .type = event_type::evict_skipped});
+    r.record(
+        {.time_ns = 1, .bo = 10, .a = 1, .process = 2, .error = -EDEADLK, .type = event_type::lock_deadlk});
     r.end(1, 2, "submit", 0);
     const std::string text = r.text();
-    EXPECT_HAS(text, "looked at for eviction to make room for BO 20 (4 MiB of compositor) in compositor's submit, and left: locked");
+    EXPECT_HAS(text, "looked at for eviction to make room for BO 20 (4 MiB of compositor) in compositor's "
+                     "submit, and left: locked");
     EXPECT_HAS(text, "compositor asked for its lock and had to die: -EDEADLK (held by game, who is older)");
 }
 
@@ -188,12 +225,21 @@ TEST(ExplainFailed, ChainWithFunctionNames)
 {
     recorder r(10);
     auto convert = [&](int from, int to, const char *where) {
-        r.record({.bo = 20, .a = static_cast<u64>(from), .where = where, .process = 2, .error = -to,
+        r.record({.bo = 20,
+                  .a = static_cast<u64>(from),
+                  .where = where,
+                  .process = 2,
+                  .error = -to,
                   .type = event_type::error_converted});
     };
     for (u64 t : {5u, 7u}) {
         r.begin(t, 2, "submit", 0);
-        r.record({.bo = 20, .a = domain_vram, .b = 32 * MiB, .process = 2, .error = -ENOSPC, .type = event_type::alloc_failed});
+        r.record({.bo = 20,
+                  .a = domain_vram,
+                  .b = 32 * MiB,
+                  .process = 2,
+                  .error = -ENOSPC,
+                  .type = event_type::alloc_failed});
         r.record({.bo = 11, .bo2 = 20, .where = "locked", .process = 2, .type = event_type::evict_skipped});
         convert(EAGAIN, EBUSY, "unrelated");
         r.record({.bo = 10, .a = 1, .process = 2, .error = -EDEADLK, .type = event_type::lock_deadlk});
@@ -205,16 +251,26 @@ TEST(ExplainFailed, ChainWithFunctionNames)
     EXPECT_EQ(r.f.failures()[0].count, 2u);
     EXPECT_EQ(r.f.failures()[0].chain,
               "-EDEADLK from the lock → -ENOSPC in ttm_lru_walk_ticketlock → -ENOMEM in ttm_bo_validate");
-    EXPECT_EQ(r.f.failures()[0].example,
-              "BO 20 wanted 32 MiB of VRAM; victims skipped: 1 locked; BO 10 was locked by game, who is older");
+    EXPECT_EQ(
+        r.f.failures()[0].example,
+        "BO 20 wanted 32 MiB of VRAM; victims skipped: 1 locked; BO 10 was locked by game, who is older");
 }
 
 TEST(ExplainFailed, NoSpace)
 {
     recorder r(10);
     r.begin(5, 1, "bo_create", 12);
-    r.record({.bo = 12, .a = domain_gtt, .b = MiB, .process = 1, .error = -ENOSPC, .type = event_type::alloc_failed});
-    r.record({.bo = 12, .a = ENOSPC, .where = "ttm_bo_validate", .process = 1, .error = -ENOMEM,
+    r.record({.bo = 12,
+              .a = domain_gtt,
+              .b = MiB,
+              .process = 1,
+              .error = -ENOSPC,
+              .type = event_type::alloc_failed});
+    r.record({.bo = 12,
+              .a = ENOSPC,
+              .where = "ttm_bo_validate",
+              .process = 1,
+              .error = -ENOMEM,
               .type = event_type::error_converted});
     r.end(5, 1, "bo_create", 12, -ENOMEM);
     ASSERT_EQ(r.f.failures().size(), 1u);
@@ -240,6 +296,20 @@ TEST(Narrative, FoldsRunsAndCycles)
     EXPECT_EQ(n.lines()[1].count, 10u);
     EXPECT_EQ(n.lines()[2].count, 10u);
     EXPECT_EQ(n.lines()[2].last_ns, 29u);
+}
+
+TEST(Narrative, FoldsCyclesInWhichALineRepeats)
+{
+    narrative n;
+    for (u64 t = 0; t < 100; t += 10) {
+        n.add(t, "out", "out");
+        n.add(t + 1, "in", "in");
+        for (u64 i = 0; i < 1 + t % 3; i++)
+            n.add(t + 2, "skipped", "skipped");
+    }
+    ASSERT_EQ(n.lines().size(), 3u);
+    EXPECT_EQ(n.lines()[0].count, 10u);
+    EXPECT_EQ(n.lines()[1].count, 10u);
 }
 
 } // namespace

@@ -71,9 +71,12 @@ std::string error_name(int error)
 {
     const int e = std::abs(error);
     switch (e) {
-    case 0: return "success";
-    case ERESTARTSYS_: return "ERESTARTSYS";
-    default: break;
+    case 0:
+        return "success";
+    case ERESTARTSYS_:
+        return "ERESTARTSYS";
+    default:
+        break;
     }
     const char *name = strerrorname_np(e);
     return name ? name : fmt::format("errno {}", e);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every metric by name. Documentation/metrics.rst says what each means; metrics_test.cc holds the two together.
+// Every metric by name. Documentation/metrics.rst says what each means; metrics_test.cc holds the two
+// together.
 #include "report/format.h"
 #include "report/metrics.h"
 
@@ -43,54 +44,138 @@ double share(u64 part, u64 whole)
 const std::vector<metric_descriptor> &metric_table()
 {
     static const std::vector<metric_descriptor> table{
-        {"frames", unit::count, false, VALUE { return static_cast<double>(c.frame_ns.size()); }},
-        {"frame_time_avg_ms", unit::ms, false, VALUE { return mean_ms(c.frame_ns); }},
-        {"frame_time_p50_ms", unit::ms, false, VALUE { return ms(percentile(c.frame_ns, 50)); }},
-        {"frame_time_p99_ms", unit::ms, false, VALUE { return ms(percentile(c.frame_ns, 99)); }},
-        {"frame_time_max_ms", unit::ms, false, VALUE { return ms(percentile(c.frame_ns, 100)); }},
-        {"submissions", unit::count, false, VALUE { return static_cast<double>(c.submissions()); }},
-        {"failed_submissions", unit::count, false, VALUE { return static_cast<double>(c.failed_submissions_total()); }},
-        {"submit_latency_avg_ms", unit::ms, false, VALUE { return mean_ms(c.submit_ns); }},
-        {"submit_latency_p50_ms", unit::ms, false, VALUE { return ms(percentile(c.submit_ns, 50)); }},
-        {"submit_latency_p99_ms", unit::ms, false, VALUE { return ms(percentile(c.submit_ns, 99)); }},
-        {"submit_latency_max_ms", unit::ms, false, VALUE { return ms(percentile(c.submit_ns, 100)); }},
-        {"failed_operations", unit::count, false, VALUE { return static_cast<double>(c.failed_operations_total()); }},
-        {"failed_creates", unit::count, false, VALUE { return static_cast<double>(c.failed_creates); }},
-        {"failed_flips", unit::count, false, VALUE { return static_cast<double>(c.failed_flips); }},
-        {"evictions", unit::count, false, VALUE { return static_cast<double>(c.evictions); }},
-        {"evicted_bytes", unit::bytes, false, VALUE { return static_cast<double>(c.evicted_bytes); }},
-        {"evictions_caused", unit::count, false, VALUE { return static_cast<double>(c.evictions_caused); }},
-        {"evictions_for_scanout", unit::count, false, VALUE { return static_cast<double>(c.evictions_for_scanout); }},
-        {"moved_in_bytes", unit::bytes, false, VALUE { return static_cast<double>(c.link.moved_in_bytes); }},
-        {"moved_out_bytes", unit::bytes, false, VALUE { return static_cast<double>(c.link.moved_out_bytes); }},
-        {"remote_bytes", unit::bytes, false, VALUE { return static_cast<double>(c.link.remote_bytes); }},
-        {"link_read_bytes_per_frame", unit::bytes_per_frame, false,
-         VALUE { return per_frame(c.frames_link.read_bytes(), c); }},
-        {"link_read_bytes_per_frame_max", unit::bytes_per_frame, false,
-         VALUE { return static_cast<double>(c.frame_link_max_bytes); }},
-        {"moved_in_bytes_per_frame", unit::bytes_per_frame, false,
-         VALUE { return per_frame(c.frames_link.moved_in_bytes, c); }},
-        {"moved_out_bytes_per_frame", unit::bytes_per_frame, false,
-         VALUE { return per_frame(c.frames_link.moved_out_bytes, c); }},
-        {"remote_bytes_per_frame", unit::bytes_per_frame, false,
-         VALUE { return per_frame(c.frames_link.remote_bytes, c); }},
-        {"reversals_100ms", unit::count, false, VALUE { return static_cast<double>(c.reversals[0]); }},
-        {"reversals_1s", unit::count, false, VALUE { return static_cast<double>(c.reversals[1]); }},
-        {"reversals_10s", unit::count, false, VALUE { return static_cast<double>(c.reversals[2]); }},
-        {"vram_bytes_end", unit::bytes, false, VALUE { return static_cast<double>(c.vram_bytes); }},
-        {"outside_bytes_end", unit::bytes, false, VALUE { return static_cast<double>(c.outside_bytes); }},
-        {"preferred_share_end", unit::share, false, VALUE { return share(c.preferred_in_bytes, c.preferred_bytes); }},
-        {"high_priority_share_end", unit::share, false, VALUE { return share(c.high_in_bytes, c.high_bytes); }},
-        {"deadlks", unit::count, false, VALUE { return static_cast<double>(c.deadlks); }},
-        {"retries", unit::count, false, VALUE { return static_cast<double>(c.retries); }},
-        {"fence_wait_ms", unit::ms, false, VALUE { return ms(c.fence_wait_ns); }},
-        {"gfx_busy_share", unit::share, false, VALUE { return share(c.gfx_busy_ns, m.end_ns()); }},
-        {"copy_busy_share", unit::share, true, VALUE { return share(c.copy_busy_ns, m.end_ns()); }},
-        {"ping_pong_bos", unit::count, true, VALUE { return static_cast<double>(m.ping_pong().bo_count()); }},
-        {"ping_pong_round_trips", unit::count, true, VALUE { return static_cast<double>(m.ping_pong().round_trips()); }},
-        {"run_time_ms", unit::ms, true, VALUE { return ms(m.end_ns()); }},
-    };
-    return table;
+        {"frames", unit::count, false, VALUE{return static_cast<double>(c.frame_ns.size());
+}
+} // namespace vramlab::report
+, {"frame_time_avg_ms", unit::ms, false, VALUE{return mean_ms(c.frame_ns);
+}
+}
+, {"frame_time_p50_ms", unit::ms, false, VALUE{return ms(percentile(c.frame_ns, 50));
+}
+}
+, {"frame_time_p99_ms", unit::ms, false, VALUE{return ms(percentile(c.frame_ns, 99));
+}
+}
+, {"frame_time_max_ms", unit::ms, false, VALUE{return ms(percentile(c.frame_ns, 100));
+}
+}
+, {"submissions", unit::count, false, VALUE{return static_cast<double>(c.submissions());
+}
+}
+, {"failed_submissions", unit::count, false, VALUE{return static_cast<double>(c.failed_submissions_total());
+}
+}
+, {"submit_latency_avg_ms", unit::ms, false, VALUE{return mean_ms(c.submit_ns);
+}
+}
+, {"submit_latency_p50_ms", unit::ms, false, VALUE{return ms(percentile(c.submit_ns, 50));
+}
+}
+, {"submit_latency_p99_ms", unit::ms, false, VALUE{return ms(percentile(c.submit_ns, 99));
+}
+}
+, {"submit_latency_max_ms", unit::ms, false, VALUE{return ms(percentile(c.submit_ns, 100));
+}
+}
+, {"failed_operations", unit::count, false, VALUE{return static_cast<double>(c.failed_operations_total());
+}
+}
+, {"failed_creates", unit::count, false, VALUE{return static_cast<double>(c.failed_creates);
+}
+}
+, {"failed_flips", unit::count, false, VALUE{return static_cast<double>(c.failed_flips);
+}
+}
+, {"evictions", unit::count, false, VALUE{return static_cast<double>(c.evictions);
+}
+}
+, {"evicted_bytes", unit::bytes, false, VALUE{return static_cast<double>(c.evicted_bytes);
+}
+}
+, {"evictions_caused", unit::count, false, VALUE{return static_cast<double>(c.evictions_caused);
+}
+}
+, {"evictions_for_scanout", unit::count, false, VALUE{return static_cast<double>(c.evictions_for_scanout);
+}
+}
+, {"moved_in_bytes", unit::bytes, false, VALUE{return static_cast<double>(c.link.moved_in_bytes);
+}
+}
+, {"moved_out_bytes", unit::bytes, false, VALUE{return static_cast<double>(c.link.moved_out_bytes);
+}
+}
+, {"remote_bytes", unit::bytes, false, VALUE{return static_cast<double>(c.link.remote_bytes);
+}
+}
+, {"link_read_bytes_per_frame", unit::bytes_per_frame, false,
+   VALUE{return per_frame(c.frames_link.read_bytes(), c);
+}
+}
+, {"link_read_bytes_per_frame_max", unit::bytes_per_frame, false,
+   VALUE{return static_cast<double>(c.frame_link_max_bytes);
+}
+}
+, {"moved_in_bytes_per_frame", unit::bytes_per_frame, false,
+   VALUE{return per_frame(c.frames_link.moved_in_bytes, c);
+}
+}
+, {"moved_out_bytes_per_frame", unit::bytes_per_frame, false,
+   VALUE{return per_frame(c.frames_link.moved_out_bytes, c);
+}
+}
+, {"remote_bytes_per_frame", unit::bytes_per_frame, false,
+   VALUE{return per_frame(c.frames_link.remote_bytes, c);
+}
+}
+, {"reversals_100ms", unit::count, false, VALUE{return static_cast<double>(c.reversals[0]);
+}
+}
+, {"reversals_1s", unit::count, false, VALUE{return static_cast<double>(c.reversals[1]);
+}
+}
+, {"reversals_10s", unit::count, false, VALUE{return static_cast<double>(c.reversals[2]);
+}
+}
+, {"vram_bytes_end", unit::bytes, false, VALUE{return static_cast<double>(c.vram_bytes);
+}
+}
+, {"outside_bytes_end", unit::bytes, false, VALUE{return static_cast<double>(c.outside_bytes);
+}
+}
+, {"preferred_share_end", unit::share, false, VALUE{return share(c.preferred_in_bytes, c.preferred_bytes);
+}
+}
+, {"high_priority_share_end", unit::share, false, VALUE{return share(c.high_in_bytes, c.high_bytes);
+}
+}
+, {"deadlks", unit::count, false, VALUE{return static_cast<double>(c.deadlks);
+}
+}
+, {"retries", unit::count, false, VALUE{return static_cast<double>(c.retries);
+}
+}
+, {"fence_wait_ms", unit::ms, false, VALUE{return ms(c.fence_wait_ns);
+}
+}
+, {"gfx_busy_share", unit::share, false, VALUE{return share(c.gfx_busy_ns, m.end_ns());
+}
+}
+, {"copy_busy_share", unit::share, true, VALUE{return share(c.copy_busy_ns, m.end_ns());
+}
+}
+, {"ping_pong_bos", unit::count, true, VALUE{return static_cast<double>(m.ping_pong().bo_count());
+}
+}
+, {"ping_pong_round_trips", unit::count, true, VALUE{return static_cast<double>(m.ping_pong().round_trips());
+}
+}
+, {"run_time_ms", unit::ms, true, VALUE{return ms(m.end_ns());
+}
+}
+,
+}
+;
+return table;
 }
 
 #undef VALUE
@@ -98,7 +183,8 @@ const std::vector<metric_descriptor> &metric_table()
 namespace {
 
 // failed_submissions_enomem and the like: any error name.
-std::optional<double> by_error(std::string_view metric, std::string_view prefix, const std::map<int, u64> &counts)
+std::optional<double> by_error(std::string_view metric, std::string_view prefix,
+                               const std::map<int, u64> &counts)
 {
     if (!metric.starts_with(prefix) || metric.size() == prefix.size())
         return std::nullopt;
@@ -134,11 +220,16 @@ std::optional<double> metrics::value(std::string_view metric, std::string_view p
 std::string format_metric(unit u, double value)
 {
     switch (u) {
-    case unit::count: return format_number(value, 0);
-    case unit::bytes: return format_bytes(value);
-    case unit::bytes_per_frame: return format_bytes(value);
-    case unit::ms: return format_duration(static_cast<u64>(value * ns_per_ms + 0.5));
-    case unit::share: return fmt::format("{} %", format_number(value * 100, 1));
+    case unit::count:
+        return format_number(value, 0);
+    case unit::bytes:
+        return format_bytes(value);
+    case unit::bytes_per_frame:
+        return format_bytes(value);
+    case unit::ms:
+        return format_duration(static_cast<u64>(value * ns_per_ms + 0.5));
+    case unit::share:
+        return fmt::format("{} %", format_number(value * 100, 1));
     }
     return "";
 }

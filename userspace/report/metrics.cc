@@ -18,7 +18,8 @@ link_traffic &link_traffic::operator+=(const link_traffic &o)
 
 link_traffic operator-(const link_traffic &a, const link_traffic &b)
 {
-    return {a.moved_in_bytes - b.moved_in_bytes, a.moved_out_bytes - b.moved_out_bytes, a.remote_bytes - b.remote_bytes};
+    return {a.moved_in_bytes - b.moved_in_bytes, a.moved_out_bytes - b.moved_out_bytes,
+            a.remote_bytes - b.remote_bytes};
 }
 
 namespace {
@@ -188,13 +189,26 @@ void metrics::record(const event &e)
         end_operation(e);
         bos_.forget_ended();
         break;
-    case event_type::lock_deadlk: counters_of(e.process).deadlks++; break;
-    case event_type::backoff: counters_of(e.process).retries++; break;
-    case event_type::fence_wait: counters_of(e.process).fence_wait_ns += e.a; break;
-    case event_type::job_start: job_start(e); break;
-    case event_type::job_end: job_end(e.a, e.time_ns); break;
-    case event_type::frame: frame(e); break;
-    default: break;
+    case event_type::lock_deadlk:
+        counters_of(e.process).deadlks++;
+        break;
+    case event_type::backoff:
+        counters_of(e.process).retries++;
+        break;
+    case event_type::fence_wait:
+        counters_of(e.process).fence_wait_ns += e.a;
+        break;
+    case event_type::job_start:
+        job_start(e);
+        break;
+    case event_type::job_end:
+        job_end(e.a, e.time_ns);
+        break;
+    case event_type::frame:
+        frame(e);
+        break;
+    default:
+        break;
     }
 }
 

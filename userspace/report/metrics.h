@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a run cost, from its events alone and as they come: nothing is kept that grows with the number of events but one
-// number a frame and a submission (for exact percentiles). Documentation/metrics.rst defines every metric.
+// What a run cost, from its events alone and as they come: nothing is kept that grows with the number of
+// events but one number a frame and a submission (for exact percentiles). Documentation/metrics.rst defines
+// every metric.
 #pragma once
 
 #include "base/request.h"
@@ -33,18 +34,18 @@ inline constexpr std::array<u64, 3> reversal_limits_ns{ns_per_s / 10, ns_per_s, 
 
 // What is counted for a process, and summed up for all.
 struct counters {
-    std::vector<u64> frame_ns;          // of each frame
-    std::vector<u64> submit_ns;         // of each submission that ended, failed ones included
+    std::vector<u64> frame_ns;             // of each frame
+    std::vector<u64> submit_ns;            // of each submission that ended, failed ones included
     std::map<int, u64> failed_submissions; // by error (positive)
     std::map<int, u64> failed_operations;  // all others
     u64 failed_flips = 0;
     u64 failed_creates = 0;
-    link_traffic link;         // whole run
-    link_traffic frames_link;  // from the begin of the first frame to the end of the last
+    link_traffic link;            // whole run
+    link_traffic frames_link;     // from the begin of the first frame to the end of the last
     u64 frame_link_max_bytes = 0; // reads of one frame
-    u64 evictions = 0;         // of its BOs, from VRAM
+    u64 evictions = 0;            // of its BOs, from VRAM
     u64 evicted_bytes = 0;
-    u64 evictions_caused = 0;  // by its operations
+    u64 evictions_caused = 0;      // by its operations
     u64 evictions_for_scanout = 0; // of its BOs
     std::array<u64, 3> reversals{};
     u64 deadlks = 0;
@@ -82,8 +83,8 @@ public:
     u64 last_event_ns() const { return last_event_ns_; }
     const class ping_pong &ping_pong() const { return ping_pong_; }
 
-    // By the names of Documentation/metrics.rst. nullopt: no such metric or process. Metrics that are a quotient are 0 where
-    // there is nothing to divide by.
+    // By the names of Documentation/metrics.rst. nullopt: no such metric or process. Metrics that are a
+    // quotient are 0 where there is nothing to divide by.
     std::optional<double> value(std::string_view metric, std::string_view process = {}) const;
 
 private:
@@ -122,7 +123,8 @@ struct metric_descriptor {
     bool total_only;
     double (*get)(const metrics &m, const counters &c);
 };
-// All of them in the order in which they are printed, but for failed_submissions_<errno> and failed_operations_<errno>.
+// All of them in the order in which they are printed, but for failed_submissions_<errno> and
+// failed_operations_<errno>.
 const std::vector<metric_descriptor> &metric_table();
 
 // Value with unit, as tables show it.

@@ -35,7 +35,8 @@ void add_frames_row(table &t, const metrics &m, u32 process, const std::string &
     const bool frames = !c.frame_ns.empty(), submits = c.submissions() != 0;
     std::vector<table::cell> row{{name, process ? color::none : color::bold}};
     row.push_back(cell_of(m, process, "frames"));
-    for (const char *metric : {"frame_time_avg_ms", "frame_time_p50_ms", "frame_time_p99_ms", "frame_time_max_ms"})
+    for (const char *metric :
+         {"frame_time_avg_ms", "frame_time_p50_ms", "frame_time_p99_ms", "frame_time_max_ms"})
         row.push_back(cell_of(m, process, metric, frames));
     row.push_back(cell_of(m, process, "submissions"));
     table::cell failed = cell_of(m, process, "failed_submissions");
@@ -59,7 +60,8 @@ void add_memory_row(table &t, const metrics &m, u32 process, const std::string &
     t.add_row(std::move(row));
 }
 
-template <typename Fn> std::string process_table(std::vector<std::string> headings, const metrics &m, const painter &p, Fn add)
+template <typename Fn>
+std::string process_table(std::vector<std::string> headings, const metrics &m, const painter &p, Fn add)
 {
     table t(std::move(headings));
     for (const process_config &process : m.processes())
@@ -84,12 +86,16 @@ std::string print_failures(const metrics &m, const painter &p)
         const counters &c = m.of(process.process);
         const std::string name = process_name(m, process.process);
         if (!c.failed_submissions.empty())
-            out += p.paint(fmt::format("failed submissions of {}: {}", name, errors_of(c.failed_submissions)), color::red) + "\n";
+            out += p.paint(fmt::format("failed submissions of {}: {}", name, errors_of(c.failed_submissions)),
+                           color::red) +
+                   "\n";
         if (!c.failed_operations.empty())
-            out += p.paint(fmt::format("failed operations of {}: {}{}{}", name, errors_of(c.failed_operations),
-                                       c.failed_creates ? fmt::format("; {} were creates", c.failed_creates) : "",
-                                       c.failed_flips ? fmt::format("; {} were flips", c.failed_flips) : ""),
-                           color::red) + "\n";
+            out += p.paint(
+                       fmt::format("failed operations of {}: {}{}{}", name, errors_of(c.failed_operations),
+                                   c.failed_creates ? fmt::format("; {} were creates", c.failed_creates) : "",
+                                   c.failed_flips ? fmt::format("; {} were flips", c.failed_flips) : ""),
+                       color::red) +
+                   "\n";
     }
     return out;
 }
@@ -117,17 +123,19 @@ std::string print_ping_pong(const metrics &m, const painter &p)
 std::string print_metrics(const metrics &m, const painter &p)
 {
     const counters &total = m.of(0);
-    std::string out = process_table({"process", "frames", "avg", "p50", "p99", "max", "submits", "failed", "latency avg",
-                                     "p99", "max"}, m, p, add_frames_row);
-    out += "\n" + process_table({"process", "evicted", "out of VRAM", "into VRAM", "remote", "in/frame", "remote/frame",
-                                 "back in 1 s", "in VRAM now", "outside"}, m, p, add_memory_row);
+    std::string out = process_table(
+        {"process", "frames", "avg", "p50", "p99", "max", "submits", "failed", "latency avg", "p99", "max"},
+        m, p, add_frames_row);
+    out += "\n" + process_table({"process", "evicted", "out of VRAM", "into VRAM", "remote", "in/frame",
+                                 "remote/frame", "back in 1 s", "in VRAM now", "outside"},
+                                m, p, add_memory_row);
     out += print_ping_pong(m, p) + "\n";
     out += print_failures(m, p);
     out += fmt::format("{} in all; gfx busy {}, copy busy {}; came back within 0.1 s: {}, 1 s: {}, 10 s: {}; "
                        "-EDEADLK: {}, retries: {}\n",
                        format_time(m.end_ns()), cell_of(m, 0, "gfx_busy_share").text,
-                       cell_of(m, 0, "copy_busy_share").text, total.reversals[0], total.reversals[1], total.reversals[2],
-                       total.deadlks, total.retries);
+                       cell_of(m, 0, "copy_busy_share").text, total.reversals[0], total.reversals[1],
+                       total.reversals[2], total.deadlks, total.retries);
     return out + p.paint(provenance_line, color::dim) + "\n";
 }
 
@@ -155,7 +163,8 @@ std::string print_comparison(std::span<const compared_run> runs, const painter &
             t.add_row(std::move(row));
     };
     for (const metric_descriptor &d : metric_table())
-        add_row(d.name, [&](const metrics &m) { return m.value(d.name); }, d.u);
+        add_row(
+            d.name, [&](const metrics &m) { return m.value(d.name); }, d.u);
     // Per process, what people look at first; processes are matched by name.
     std::vector<std::string> names;
     for (const compared_run &r : runs)
@@ -168,7 +177,9 @@ std::string print_comparison(std::span<const compared_run> runs, const painter &
                 for (std::string_view shown : {"frame_time_avg_ms", "frame_time_p99_ms", "failed_submissions",
                                                "link_read_bytes_per_frame", "preferred_share_end"})
                     if (d.name == shown)
-                        add_row(name + " " + d.name, [&](const metrics &m) { return m.value(d.name, name); }, d.u);
+                        add_row(
+                            name + " " + d.name, [&](const metrics &m) { return m.value(d.name, name); },
+                            d.u);
     return t.render(p) + p.paint(provenance_line, color::dim) + "\n";
 }
 

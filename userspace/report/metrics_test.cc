@@ -33,12 +33,25 @@ struct run {
     void record(event e) { m.record(e); }
     void begin(u64 t, u32 p, const char *name, u64 bo, u64 b = 0, u64 c = 0)
     {
-        record({.time_ns = t, .bo = bo, .a = index, .b = b, .c = c, .where = name, .vm = p, .process = p,
+        record({.time_ns = t,
+                .bo = bo,
+                .a = index,
+                .b = b,
+                .c = c,
+                .where = name,
+                .vm = p,
+                .process = p,
                 .type = event_type::op_begin});
     }
     void end(u64 t, u32 p, const char *name, u64 bo, int error = 0)
     {
-        record({.time_ns = t, .bo = bo, .a = index++, .where = name, .vm = p, .process = p, .error = error,
+        record({.time_ns = t,
+                .bo = bo,
+                .a = index++,
+                .where = name,
+                .vm = p,
+                .process = p,
+                .error = error,
                 .type = event_type::op_end});
     }
     void op(u64 t, u32 p, const char *name, u64 bo, int error = 0)
@@ -54,15 +67,25 @@ struct run {
     }
     void move(u64 t, u32 p, u64 bo, u64 from, u64 to, bool evict)
     {
-        record({.time_ns = t, .bo = bo, .a = from, .b = to, .c = 4 * MiB, .vm = static_cast<u32>(bo / 10), .process = p,
-                .type = event_type::move, .flag = evict});
+        record({.time_ns = t,
+                .bo = bo,
+                .a = from,
+                .b = to,
+                .c = 4 * MiB,
+                .vm = static_cast<u32>(bo / 10),
+                .process = p,
+                .type = event_type::move,
+                .flag = evict});
     }
     void evict(u64 t, u32 p, u64 bo, u64 bo2)
     {
         record({.time_ns = t, .bo = bo, .bo2 = bo2, .process = p, .type = event_type::evict_begin});
         move(t, p, bo, domain_vram, domain_gtt, true);
     }
-    double value(const char *metric, const char *process = "") { return m.value(metric, process).value_or(-1); }
+    double value(const char *metric, const char *process = "")
+    {
+        return m.value(metric, process).value_or(-1);
+    }
 };
 
 TEST(Metrics, FirstPlacementIsNoMove)
@@ -276,9 +299,13 @@ TEST(Table, AlignsByWhatTheTerminalShows)
 TEST(EventJson, ZerosAreLeftOut)
 {
     std::string s;
-    append_event_json(s, {.time_ns = 5, .bo = 7, .where = "ttm_bo_validate", .error = -ENOMEM,
+    append_event_json(s, {.time_ns = 5,
+                          .bo = 7,
+                          .where = "ttm_bo_validate",
+                          .error = -ENOMEM,
                           .type = event_type::error_converted});
-    EXPECT_EQ(s, "{\"t\":5,\"type\":\"error_converted\",\"bo\":7,\"error\":-12,\"where\":\"ttm_bo_validate\"}\n");
+    EXPECT_EQ(
+        s, "{\"t\":5,\"type\":\"error_converted\",\"bo\":7,\"error\":-12,\"where\":\"ttm_bo_validate\"}\n");
     EXPECT_TRUE(nlohmann::json::accept(s));
 }
 

@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+
 namespace vramlab::report {
 
 std::string process_names::operator()(u32 process) const
@@ -17,30 +20,39 @@ std::string process_names::operator()(u32 process) const
     return fmt::format("process {}", process);
 }
 
-// Whether a line with this key goes on with the cycle that the last lines form, or starts one.
+std::string skipped_words(const std::unordered_map<u64, std::string_view> &reason_by_bo)
+{
+    std::map<std::string_view, u64> count;
+    for (const auto &[bo, reason] : reason_by_bo)
+        count[reason]++;
+    std::string s;
+    for (const auto &[reason, n] : count)
+        s += fmt::format("{}{} {}", s.empty() ? "" : ", ", n, reason);
+    return s;
+}
+
+// Whether a line with this key goes on with the cycle that the last lines form, or repeats the last line.
 bool narrative::fold(u64 now_ns, const std::string &key)
 {
-    auto count_at = [&](std::size_t i) {
-        lines_[i].count++;
-        lines_[i].last_ns = now_ns;
-    };
-    if (cycle_ && lines_[lines_.size() - cycle_ + cycle_pos_].key == key) {
-        count_at(lines_.size() - cycle_ + cycle_pos_);
-        cycle_pos_ = (cycle_pos_ + 1) % cycle_;
-        return true;
-    }
-    if (cycle_ && cycle_pos_) {
-        // The cycle broke off in the middle: what was counted of the last round stays counted, and a new line begins.
-        cycle_ = 0;
+    if (lines_.empty())
         return false;
-    }
-    cycle_ = 0;
-    if (!lines_.empty() && lines_.back().key == key) {
-        cycle_ = 1;
-        cycle_pos_ = 0;
-        count_at(lines_.size() - 1);
+    const std::size_t length = cycle_ ? cycle_ : 1;
+    const std::size_t first = lines_.size() - length;
+    const std::size_t next = cycle_ ? cycle_pos_ : 0;
+    const std::size_t last =
+        cycle_ ? (cycle_pos_ + length - 1) % length : 0; // told last: it may repeat itself
+    for (const std::size_t i : {next, last}) {
+        line &l = lines_[first + i];
+        if (l.key != key)
+            continue;
+        l.count++;
+        l.last_ns = now_ns;
+        if (i == next)
+            cycle_pos_ = (next + 1) % length;
         return true;
     }
+    cycle_ = 0; // broken off: what was counted of the last round stays counted
+    cycle_pos_ = 0;
     return false;
 }
 
@@ -49,20 +61,15 @@ void narrative::add(u64 now_ns, std::string key, std::string text, color paint)
     if (fold(now_ns, key))
         return;
     lines_.push_back({now_ns, now_ns, 1, std::move(key), std::move(text), paint});
-    // Two equal rounds in a row are one round told twice, and the begin of a cycle. Rounds that were told once only can
-    // be merged: their lines have count 1.
+    // Two equal rounds in a row are one round told twice, and the begin of a cycle.
     for (std::size_t n = 2; n <= cycle_max && 2 * n <= lines_.size(); n++) {
-        bool equal = true;
-        for (std::size_t i = 0; equal && i < n; i++) {
-            const line &a = lines_[lines_.size() - 2 * n + i], &b = lines_[lines_.size() - n + i];
-            equal = a.key == b.key && a.count == 1 && b.count == 1;
-        }
-        if (!equal)
+        line *a = &lines_[lines_.size() - 2 * n];
+        line *b = a + n;
+        if (!std::equal(a, b, b, [](const line &x, const line &y) { return x.key == y.key; }))
             continue;
         for (std::size_t i = 0; i < n; i++) {
-            line &a = lines_[lines_.size() - 2 * n + i];
-            a.count = 2;
-            a.last_ns = lines_[lines_.size() - n + i].last_ns;
+            a[i].count += b[i].count;
+            a[i].last_ns = b[i].last_ns;
         }
         lines_.resize(lines_.size() - n);
         cycle_ = n;

@@ -6,6 +6,8 @@
 #include "report/table.h"
 
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace vramlab::report {
@@ -20,6 +22,9 @@ private:
     std::vector<process_config> processes_;
 };
 
+// Why BOs were passed over as victims: "2 locked, 3 pinned".
+std::string skipped_words(const std::unordered_map<u64, std::string_view> &reason_by_bo);
+
 class narrative {
 public:
     struct line {
@@ -32,7 +37,7 @@ public:
     };
 
     // A cycle of up to `cycle_max` lines that repeats is folded too: a BO that comes and goes every frame.
-    static constexpr std::size_t cycle_max = 4;
+    static constexpr std::size_t cycle_max = 8;
 
     void add(u64 now_ns, std::string key, std::string text, color paint = color::none);
     const std::vector<line> &lines() const { return lines_; }
@@ -42,7 +47,8 @@ private:
     bool fold(u64 now_ns, const std::string &key);
 
     std::vector<line> lines_;
-    // Where the repetition of the last lines_ has got to: the next expected line, counted from the begin of the cycle.
+    // The last cycle_ lines repeat (0: just the last one may), and the one at cycle_pos_ of them is expected
+    // next.
     std::size_t cycle_ = 0;
     std::size_t cycle_pos_ = 0;
 };

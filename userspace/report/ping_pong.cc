@@ -50,7 +50,8 @@ std::vector<ping_pong::bo_row> ping_pong::bos(std::size_t limit) const
         out.push_back(row);
     }
     std::sort(out.begin(), out.end(), [](const bo_row &a, const bo_row &b) {
-        return std::tuple(b.round_trips * b.size_bytes, a.bo) < std::tuple(a.round_trips * a.size_bytes, b.bo);
+        return std::tuple(b.round_trips * b.size_bytes, a.bo) <
+               std::tuple(a.round_trips * a.size_bytes, b.bo);
     });
     if (out.size() > limit)
         out.resize(limit);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Who throws whom out, again and again. A round trip: a BO is evicted for another process (or the system) and is back in
-// VRAM within a second. A BO ping-pongs if it makes at least two.
+// Who throws whom out, again and again. A round trip: a BO is evicted for another process (or the system) and
+// is back in VRAM within a second. A BO ping-pongs if it makes at least two.
 #pragma once
 
 #include "base/types.h"
@@ -17,7 +17,8 @@ public:
     static constexpr u64 limit_ns = ns_per_s;
     static constexpr u64 trips_min = 2;
 
-    // owner's BO came back; it had been evicted for evictor, which wanted room for a BO that is scanned out, or not.
+    // owner's BO came back; it had been evicted for evictor, which wanted room for a BO that is scanned out,
+    // or not.
     void round_trip(u64 bo, u64 size_bytes, u32 owner, u32 evictor, bool for_scanout);
 
     struct pair_row {

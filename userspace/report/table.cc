@@ -20,20 +20,31 @@ std::string painter::paint(std::string_view text, color c) const
         return std::string(text);
     const char *code = "";
     switch (c) {
-    case color::none: break;
-    case color::bold: code = "1"; break;
-    case color::red: code = "31"; break;
-    case color::green: code = "32"; break;
-    case color::yellow: code = "33"; break;
-    case color::dim: code = "2"; break;
+    case color::none:
+        break;
+    case color::bold:
+        code = "1";
+        break;
+    case color::red:
+        code = "31";
+        break;
+    case color::green:
+        code = "32";
+        break;
+    case color::yellow:
+        code = "33";
+        break;
+    case color::dim:
+        code = "2";
+        break;
     }
     return "\033[" + std::string(code) + "m" + std::string(text) + "\033[0m";
 }
 
 std::size_t display_width(std::string_view text)
 {
-    return static_cast<std::size_t>(
-        std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+    return static_cast<std::size_t>(std::count_if(
+        text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
 table::table(std::vector<std::string> headings) : headings_(std::move(headings)) {}

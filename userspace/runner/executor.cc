@@ -15,10 +15,18 @@ void run_file_order(const workload::workload &w, operation_runner &r, run_result
     for (u32 i = 0; i < w.operations.size(); i++) {
         const operation &op = w.operations[i];
         switch (op.kind) {
-        case op_kind::begin: r.begin(i); break;
-        case op_kind::step: r.step(op.process); break;
-        case op_kind::finish: r.finish(op.process); break;
-        case op_kind::run: r.run_all(op.seed); break;
+        case op_kind::begin:
+            r.begin(i);
+            break;
+        case op_kind::step:
+            r.step(op.process);
+            break;
+        case op_kind::finish:
+            r.finish(op.process);
+            break;
+        case op_kind::run:
+            r.run_all(op.seed);
+            break;
         case op_kind::advance:
             if (op.at_ns > r.backend().now_ns())
                 r.backend().advance(op.at_ns);
@@ -26,9 +34,11 @@ void run_file_order(const workload::workload &w, operation_runner &r, run_result
         case op_kind::sleep:
         case op_kind::vblank:
         case op_kind::end:
-            throw workload_error(op.line, fmt::format("{} in file order, expected an operation of file order",
-                                                      op_name(op)));
-        default: r.run_atomic(i); break;
+            throw workload_error(
+                op.line, fmt::format("{} in file order, expected an operation of file order", op_name(op)));
+        default:
+            r.run_atomic(i);
+            break;
         }
         if (!r.report(i))
             return;

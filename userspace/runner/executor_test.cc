@@ -270,7 +270,11 @@ TEST(FileOrder, RunPicksBySeed)
     };
     EXPECT_EQ(order(1).size(), 4u);
     EXPECT_EQ(order(1), order(1));
-    EXPECT_NE(order(1), order(2));
+    // Two seeds may draw the same order; eight of them do not all.
+    bool differs = false;
+    for (u64 seed = 2; seed <= 8; seed++)
+        differs |= order(seed) != order(1);
+    EXPECT_TRUE(differs);
 }
 
 TEST(FileOrder, DeadlockIsAFailedInvariant)
@@ -324,7 +328,8 @@ TEST(FileOrder, HookStopsTheRun)
     for (int i = 0; i < 5; i++)
         b.submit(1, 0);
     fake_backend f;
-    const run_result r = execute(b.w, f, {.after_operation = [](const operation_report &o) { return o.index < 2; }});
+    const run_result r =
+        execute(b.w, f, {.after_operation = [](const operation_report &o) { return o.index < 2; }});
     EXPECT_TRUE(r.stopped);
     EXPECT_EQ(f.calls.size(), 3u);
 }

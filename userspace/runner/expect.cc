@@ -46,8 +46,10 @@ void check_expectations(const workload::workload &w)
     for (const expectation &e : w.expectations)
         if (!empty.value(e.metric, e.process)) {
             const std::string of = e.process.empty() ? "" : fmt::format(" of process \"{}\"", e.process);
-            throw workload_error(e.line, fmt::format("expectation: metric \"{}\"{}, expected a name from Documentation/metrics.rst",
-                                                     e.metric, of));
+            throw workload_error(
+                e.line,
+                fmt::format("expectation: metric \"{}\"{}, expected a name from Documentation/metrics.rst",
+                            e.metric, of));
         }
 }
 

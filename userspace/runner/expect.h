@@ -18,7 +18,8 @@ struct verdict {
     bool pass = false;
 };
 
-// Before a run: every metric has a name of Documentation/metrics.rst. Throws workload_error with the expectation's line.
+// Before a run: every metric has a name of Documentation/metrics.rst. Throws workload_error with the
+// expectation's line.
 void check_expectations(const workload::workload &w);
 
 // In the order of the workload.

@@ -11,10 +11,12 @@ namespace vramlab::runner {
 
 bool experiment::good() const
 {
-    return run.failures.empty() && std::all_of(verdicts.begin(), verdicts.end(), [](const verdict &v) { return v.pass; });
+    return run.failures.empty() &&
+           std::all_of(verdicts.begin(), verdicts.end(), [](const verdict &v) { return v.pass; });
 }
 
-experiment run_experiment(const workload::workload &w, backend::memory_backend &b, const experiment_options &o)
+experiment run_experiment(const workload::workload &w, backend::memory_backend &b,
+                          const experiment_options &o)
 {
     check_expectations(w);
     experiment x{report::metrics(w.system.processes), {}, {}, {}};
@@ -29,7 +31,8 @@ experiment run_experiment(const workload::workload &w, backend::memory_backend &
         x.run = execute(w, b, options);
         if (o.keep_state)
             x.state = b.state();
-    } catch (const std::logic_error &e) { // the model is in a state that the kernel could not be in: its bug, not the input's
+    } catch (const std::logic_error
+                 &e) { // the model is in a state that the kernel could not be in: its bug, not the input's
         x.run.results.resize(w.operations.size());
         x.run.failures.push_back({"model", e.what(), 0, 0});
         x.run.end_ns = x.metrics.last_event_ns();
@@ -43,8 +46,9 @@ std::string print_failures(const run_result &r, const std::string &file, const r
 {
     std::string out;
     for (const invariant_failure &f : r.failures)
-        out += fmt::format("{}  invariant {}: operation {}{}: {}\n", p.paint("FAIL", report::color::red), f.invariant, f.index,
-                           f.line ? fmt::format(" ({}:{})", file, f.line) : "", f.message);
+        out +=
+            fmt::format("{}  invariant {}: operation {}{}: {}\n", p.paint("FAIL", report::color::red),
+                        f.invariant, f.index, f.line ? fmt::format(" ({}:{})", file, f.line) : "", f.message);
     return out;
 }
 

@@ -29,7 +29,8 @@ struct experiment {
 };
 
 // Throws workload_error (also for an unknown metric, before anything runs), and whatever the backend throws.
-experiment run_experiment(const workload::workload &w, backend::memory_backend &b, const experiment_options &o = {});
+experiment run_experiment(const workload::workload &w, backend::memory_backend &b,
+                          const experiment_options &o = {});
 
 // One line for each failed invariant; file names the workload.
 std::string print_failures(const run_result &r, const std::string &file, const report::painter &p);

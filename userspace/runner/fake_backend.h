@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// For tests of the executor: a backend with locks that can deadlock and an engine that runs one job after another, but no
-// memory. A submission takes the locks of its list one by one, parks before each, and drops them at its end.
+// For tests of the executor: a backend with locks that can deadlock and an engine that runs one job after
+// another, but no memory. A submission takes the locks of its list one by one, parks before each, and drops
+// them at its end.
 #pragma once
 
 #include "backend/memory_backend.h"
@@ -130,13 +131,18 @@ private:
                     now_ns_ = std::max(now_ns_, j.end_ns);
             note(fmt::format("wait {}", r.process));
             break;
-        case request_kind::list_define: lists_[{r.vm, r.id}] = r.bos; break;
+        case request_kind::list_define:
+            lists_[{r.vm, r.id}] = r.bos;
+            break;
         case request_kind::pin:
             res.error = pin_error;
             note(fmt::format("pin {}", r.bo));
             break;
-        case request_kind::unpin: note(fmt::format("unpin {}", r.bo)); break;
-        default: break;
+        case request_kind::unpin:
+            note(fmt::format("unpin {}", r.bo));
+            break;
+        default:
+            break;
         }
         return res;
     }

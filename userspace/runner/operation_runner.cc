@@ -16,18 +16,30 @@ namespace {
 const char *request_name(request_kind k)
 {
     switch (k) {
-    case request_kind::vm_open: return "vm_open";
-    case request_kind::vm_close: return "vm_close";
-    case request_kind::bo_create: return "bo_create";
-    case request_kind::bo_share: return "bo_share";
-    case request_kind::bo_destroy: return "bo_destroy";
-    case request_kind::bo_set_priority: return "bo_set_priority";
-    case request_kind::list_define: return "list_define";
-    case request_kind::touch_define: return "touch_define";
-    case request_kind::submit: return "submit";
-    case request_kind::wait: return "wait";
-    case request_kind::pin: return "pin";
-    case request_kind::unpin: return "unpin";
+    case request_kind::vm_open:
+        return "vm_open";
+    case request_kind::vm_close:
+        return "vm_close";
+    case request_kind::bo_create:
+        return "bo_create";
+    case request_kind::bo_share:
+        return "bo_share";
+    case request_kind::bo_destroy:
+        return "bo_destroy";
+    case request_kind::bo_set_priority:
+        return "bo_set_priority";
+    case request_kind::list_define:
+        return "list_define";
+    case request_kind::touch_define:
+        return "touch_define";
+    case request_kind::submit:
+        return "submit";
+    case request_kind::wait:
+        return "wait";
+    case request_kind::pin:
+        return "pin";
+    case request_kind::unpin:
+        return "unpin";
     }
     return "?";
 }
@@ -38,26 +50,40 @@ const char *op_name(const operation &op)
 {
     switch (op.kind) {
     case op_kind::request:
-    case op_kind::begin: return request_name(op.req.kind);
-    case op_kind::step: return "step";
-    case op_kind::finish: return "finish";
-    case op_kind::run: return "run";
-    case op_kind::advance: return "advance";
-    case op_kind::sleep: return "sleep";
-    case op_kind::vblank: return "vblank";
-    case op_kind::wait_back: return "wait_back";
-    case op_kind::flip: return "flip";
-    case op_kind::frame: return "frame";
-    case op_kind::evict_all: return "evict_all";
-    case op_kind::swapout: return "swapout";
-    case op_kind::set_limits: return "set_limits";
-    case op_kind::end: return "end";
+    case op_kind::begin:
+        return request_name(op.req.kind);
+    case op_kind::step:
+        return "step";
+    case op_kind::finish:
+        return "finish";
+    case op_kind::run:
+        return "run";
+    case op_kind::advance:
+        return "advance";
+    case op_kind::sleep:
+        return "sleep";
+    case op_kind::vblank:
+        return "vblank";
+    case op_kind::wait_back:
+        return "wait_back";
+    case op_kind::flip:
+        return "flip";
+    case op_kind::frame:
+        return "frame";
+    case op_kind::evict_all:
+        return "evict_all";
+    case op_kind::swapout:
+        return "swapout";
+    case op_kind::set_limits:
+        return "set_limits";
+    case op_kind::end:
+        return "end";
     }
     return "?";
 }
 
-operation_runner::operation_runner(const workload::workload &w, backend::memory_backend &b, const executor_options &o,
-                                   run_result &out)
+operation_runner::operation_runner(const workload::workload &w, backend::memory_backend &b,
+                                   const executor_options &o, run_result &out)
     : w_(w), b_(b), o_(o), out_(out)
 {
 }
@@ -129,7 +155,9 @@ void operation_runner::after_request(const request &r, const result &res)
     if (res.error)
         return;
     switch (r.kind) {
-    case request_kind::submit: last_seqno_[r.vm] = res.seqno; break;
+    case request_kind::submit:
+        last_seqno_[r.vm] = res.seqno;
+        break;
     case request_kind::bo_destroy:
         std::erase_if(shown_, [&](const auto &s) { return s.first.second == r.vm && s.second == r.bo; });
         break;
@@ -137,7 +165,8 @@ void operation_runner::after_request(const request &r, const result &res)
         std::erase_if(shown_, [&](const auto &s) { return s.first.second == r.vm; });
         last_seqno_.erase(r.vm);
         break;
-    default: break;
+    default:
+        break;
     }
 }
 
@@ -177,8 +206,9 @@ bool operation_runner::spend_step(u32 i)
 void operation_runner::require_no_tasks(u32 i) const
 {
     if (!tasks_.empty())
-        throw workload_error(line_of(i), fmt::format("{} while process {} has an operation under way, expected none",
-                                                     op_name(w_.operations[i]), tasks_.begin()->first));
+        throw workload_error(line_of(i),
+                             fmt::format("{} while process {} has an operation under way, expected none",
+                                         op_name(w_.operations[i]), tasks_.begin()->first));
 }
 
 void operation_runner::check_process(u32 i, u32 process) const
@@ -193,7 +223,8 @@ result operation_runner::run_request(u32 i, const request &r)
     return tasks_.empty() ? b_.execute(r) : run_beside_tasks(i, r);
 }
 
-// With tasks under way a request may meet their locks. It has the right of way: others are stepped only while it is blocked.
+// With tasks under way a request may meet their locks. It has the right of way: others are stepped only while
+// it is blocked.
 result operation_runner::run_beside_tasks(u32 i, const request &r)
 {
     check_process(i, r.process);
@@ -209,8 +240,9 @@ result operation_runner::run_beside_tasks(u32 i, const request &r)
         while (other != tasks_.end() && b_.state_of(other->first) != task_state::parked)
             ++other;
         if (other == tasks_.end()) {
-            fail("deadlock", i, fmt::format("{} of process {} is blocked and no other task can go on",
-                                            op_name(w_.operations[i]), r.process));
+            fail("deadlock", i,
+                 fmt::format("{} of process {} is blocked and no other task can go on",
+                             op_name(w_.operations[i]), r.process));
             return {};
         }
         b_.step(other->first);
@@ -266,7 +298,8 @@ void operation_runner::finish(u32 process)
         while (other != tasks_.end() && b_.state_of(other->first) != task_state::parked)
             ++other;
         if (other == tasks_.end())
-            return fail("deadlock", i, fmt::format("process {} is blocked and no other task can go on", process));
+            return fail("deadlock", i,
+                        fmt::format("process {} is blocked and no other task can go on", process));
         step(other->first);
     }
 }
@@ -372,13 +405,26 @@ void operation_runner::run_atomic(u32 i)
     operation_begins(i);
     result res;
     switch (op.kind) {
-    case op_kind::request: res = run_request(i, op.req); break;
-    case op_kind::flip: res = flip(i, op); break;
-    case op_kind::wait_back: res = wait_back(i, op); break;
-    case op_kind::evict_all: res.error = b_.evict_all(); break;
-    case op_kind::swapout: res.error = b_.swapout(); break;
-    case op_kind::set_limits: res.error = b_.set_limits(op.cgroup); break;
-    default: throw workload_error(op.line, fmt::format("{} is no operation of this order", op_name(op)));
+    case op_kind::request:
+        res = run_request(i, op.req);
+        break;
+    case op_kind::flip:
+        res = flip(i, op);
+        break;
+    case op_kind::wait_back:
+        res = wait_back(i, op);
+        break;
+    case op_kind::evict_all:
+        res.error = b_.evict_all();
+        break;
+    case op_kind::swapout:
+        res.error = b_.swapout();
+        break;
+    case op_kind::set_limits:
+        res.error = b_.set_limits(op.cgroup);
+        break;
+    default:
+        throw workload_error(op.line, fmt::format("{} is no operation of this order", op_name(op)));
     }
     if (!failed())
         operation_ends(i, res);

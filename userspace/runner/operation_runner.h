@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What both orders share: single operations, the tasks under way, and the bookkeeping that operations need (what each
-// process shows, last sequence numbers, frames). Internal to runner/.
+// What both orders share: single operations, the tasks under way, and the bookkeeping that operations need
+// (what each process shows, last sequence numbers, frames). Internal to runner/.
 #pragma once
 
 #include "runner/executor.h"
@@ -12,7 +12,8 @@ namespace vramlab::runner {
 
 class operation_runner {
 public:
-    operation_runner(const workload::workload &w, backend::memory_backend &b, const executor_options &o, run_result &out);
+    operation_runner(const workload::workload &w, backend::memory_backend &b, const executor_options &o,
+                     run_result &out);
 
     // Runs operation i, which must be atomic (a request, flip, frame, a system operation), to its end.
     void run_atomic(u32 i);
@@ -69,9 +70,9 @@ private:
         u64 begin_ns = 0;
         u64 submit_ns = 0;
     };
-    std::map<u32, frame_state> frames_;             // by process
-    std::map<std::pair<u32, u32>, u64> shown_;      // (process, vm) -> bo
-    std::map<u32, u64> last_seqno_;                 // by vm
+    std::map<u32, frame_state> frames_;        // by process
+    std::map<std::pair<u32, u32>, u64> shown_; // (process, vm) -> bo
+    std::map<u32, u64> last_seqno_;            // by vm
 };
 
 // The two orders. Both return when the workload is over, an invariant failed, or the hook stopped the run.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Order time: each process (the system, process 0, too) is a program of its own. Whoever became ready first goes next, the
-// lower process number on a tie; an operation runs to its end. The clock advances only when nobody is ready.
+// Order time: each process (the system, process 0, too) is a program of its own. Whoever became ready first
+// goes next, the lower process number on a tie; an operation runs to its end. The clock advances only when
+// nobody is ready.
 #include "runner/operation_runner.h"
 
 #include <fmt/format.h>
@@ -19,7 +20,8 @@ struct program {
     std::vector<u32> operations; // indices, in order
     std::size_t next = 0;
     u64 ready_ns = 0; // when it became or becomes ready; meaningless while it waits
-    // A wait lets the others go on: its operation is under way until submission wait_seqno of wait_vm is finished.
+    // A wait lets the others go on: its operation is under way until submission wait_seqno of wait_vm is
+    // finished.
     bool waits = false;
     u32 wait_vm = 0;
     u64 wait_seqno = 0;
@@ -127,8 +129,8 @@ program *time_order::next_ready()
         }
         if (advances == o_.max_steps) {
             const program &p = waiter ? *waiter : *best;
-            r_.fail("livelock", p.operations[p.next], fmt::format("the clock was advanced {} times and nobody went on",
-                                                                  o_.max_steps));
+            r_.fail("livelock", p.operations[p.next],
+                    fmt::format("the clock was advanced {} times and nobody went on", o_.max_steps));
             return nullptr;
         }
         r_.backend().advance(std::max(target_ns, now_ns));
@@ -143,7 +145,9 @@ void time_order::run_operation(program &p)
     const u64 now_ns = r_.backend().now_ns();
     u64 ready_ns = never_ns; // when the operation itself says
     switch (op.kind) {
-    case op_kind::sleep: ready_ns = std::max(op.at_ns, now_ns); break;
+    case op_kind::sleep:
+        ready_ns = std::max(op.at_ns, now_ns);
+        break;
     case op_kind::vblank:
         if (!op.period_ns)
             throw workload_error(op.line, "vblank with a period of 0, expected nanoseconds");
@@ -169,7 +173,9 @@ void time_order::run_operation(program &p)
         }
         r_.run_atomic(i);
         break;
-    default: r_.run_atomic(i); break;
+    default:
+        r_.run_atomic(i);
+        break;
     }
     p.next++;
     p.ready_ns = ready_ns == never_ns ? r_.backend().now_ns() : ready_ns;

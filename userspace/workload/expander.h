@@ -98,6 +98,7 @@ private:
     void run_step(const scripted_step &t);
     void step_on_group(const scripted_step &t, expanded_process &p);
     void run_round();
+    void advance(u64 by_ns, u32 line);
 
     const scenario &s_;
     const expansion_limits &limits_;

@@ -46,8 +46,21 @@ void expander::run_round()
         run.seed = rng(s_.seed).fork(0).fork(++rounds_).next();
         push(std::move(run));
     }
-    for (expanded_process &p : processes_)
+    for (expanded_process &p : processes_) {
+        if (p.spec->submissions)
+            show_image(p);
         p.frame++;
+    }
+}
+
+void expander::advance(u64 by_ns, u32 line)
+{
+    operation op = make(op_kind::advance, 0, line);
+
+    if (advanced_ns_ > time_max_ns - by_ns)
+        fail(line, "the clock goes too far", fmt::format("at most {} ns", time_max_ns));
+    op.at_ns = advanced_ns_ += by_ns;
+    push(std::move(op));
 }
 
 void expander::step_on_group(const scripted_step &t, expanded_process &p)
@@ -84,20 +97,17 @@ void expander::run_step(const scripted_step &t)
 {
     switch (t.kind) {
     case step_kind::round:
-        return run_round();
+        run_round();
+        if (t.by_ns)
+            advance(t.by_ns, t.line);
+        return;
     case step_kind::evict_all:
     case step_kind::swapout:
         return push(make(t.kind == step_kind::evict_all ? op_kind::evict_all : op_kind::swapout, 0, t.line));
     case step_kind::set_limits:
         return set_limits(t.cgroup, t.line);
-    case step_kind::advance: {
-        operation op = make(op_kind::advance, 0, t.line);
-
-        if (advanced_ns_ > time_max_ns - t.by_ns)
-            fail(t.line, "the clock goes too far", fmt::format("at most {} ns", time_max_ns));
-        op.at_ns = advanced_ns_ += t.by_ns;
-        return push(std::move(op));
-    }
+    case step_kind::advance:
+        return advance(t.by_ns, t.line);
     default:
         break;
     }
@@ -106,6 +116,7 @@ void expander::run_step(const scripted_step &t)
             continue;
         if (t.kind == step_kind::submit) {
             submit_frame(p);
+            show_image(p);
             p.frame++;
         } else if (t.kind == step_kind::wait) {
             for (u32 vm : p.vms)

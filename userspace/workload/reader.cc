@@ -12,66 +12,6 @@ namespace vramlab::workload {
 
 namespace {
 
-else fields_.wrong(key, v, "an integer or \"max\"");
-}
-void list(const char *key, std::vector<u64> &bos)
-{
-    const json_value &v = fields_.array(key, list_max);
-
-    bos.clear();
-    bos.reserve(v.items.size());
-    for (const json_value &item : v.items) {
-        if (item.kind != json_kind::integer)
-            fields_.fail(key, fmt::format("has {} in it", kind_name(item.kind)), "BO tags");
-        bos.push_back(item.integer);
-    }
-}
-void touches(const char *key, std::vector<touch> &touches)
-{
-    const json_value &v = fields_.array(key, list_max);
-
-    touches.clear();
-    touches.reserve(v.items.size());
-    for (const json_value &item : v.items) {
-        bool good = item.kind == json_kind::array && item.items.size() == 3;
-
-        for (const json_value &n : item.items)
-            good = good && n.kind == json_kind::integer;
-        if (!good)
-            fields_.fail(key, fmt::format("has {} in it", kind_name(item.kind)),
-                         "arrays [bo, vram_bytes, link_bytes] of integers");
-        touches.push_back({item.items[0].integer, item.items[1].integer, item.items[2].integer});
-    }
-}
-void begin(op_kind &kind)
-{
-    if (fields_.boolean("begin", kind == op_kind::begin))
-        kind = op_kind::begin;
-}
-
-private:
-u32 read_mask(const char *key, std::optional<u32> (*bit)(std::string_view), const char *words)
-{
-    const json_value &v = fields_.any(key);
-    std::string text = v.string;
-
-    if (v.kind == json_kind::array) {
-        for (const json_value &item : v.items)
-            text += (text.empty() ? "" : "|") + item.string; // a non-string has none: refused below
-    } else if (v.kind != json_kind::string) {
-        fields_.wrong(key, v, "a string or an array of strings");
-    }
-    const std::optional<u32> mask = parse_mask(text, bit);
-
-    if (!mask)
-        fields_.fail(key, fmt::format("is \"{}\"", text),
-                     fmt::format("each at most once of {}, joined by |", words));
-    return *mask;
-}
-
-fields &fields_;
-};
-
 void read_device(fields f, device_config &d)
 {
     constexpr u64 any = ~u64{0}; // judged by check_system()

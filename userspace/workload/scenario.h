@@ -137,7 +137,7 @@ struct scripted_step {
     std::string group;
     u32 bo = 0;      // of the group, in order of creation
     bool all = true; // of the group
-    u64 by_ns = 0;   // advance
+    u64 by_ns = 0;   // advance, round
     cgroup_config cgroup;
 };
 

@@ -65,9 +65,9 @@ void check_present(scenario &s, process_spec &p)
 
         if (g.vm != 1)
             fail(s, g.line, fmt::format("swapchain \"{}\" in VM {}", g.name, g.vm), "VM 1");
-        if (s.order == order_kind::file)
-            fail(s, p.line, fmt::format("process \"{}\": swapchain", p.name),
-                 "order \"time\", or steps \"pin\" and \"unpin\"");
+        if (s.order == order_kind::file && !p.scanout.empty() && p.scanout != "self")
+            fail(s, p.line, fmt::format("process \"{}\" is shown by \"{}\"", p.name, p.scanout),
+                 "order \"time\", or scanout = \"self\"");
         if (!p.scanout.empty() && p.scanout != "self" && g.flags & bo_vm_private)
             fail(s, g.line,
                  fmt::format("group \"{}\" is private and a swapchain that \"{}\" shows", g.name, p.scanout),

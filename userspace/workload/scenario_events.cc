@@ -110,6 +110,8 @@ scripted_step parse_step(const toml::table &table, const std::string &file)
         parse_limits(f, s.cgroup);
         break;
     case step_kind::round:
+        s.by_ns = f.time("by", 0, time_max_ns, 0);
+        break;
     case step_kind::evict_all:
     case step_kind::swapout:
         break;

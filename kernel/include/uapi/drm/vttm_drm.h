@@ -218,7 +218,7 @@ struct drm_vttm_submit {
 struct drm_vttm_wait {
 	/** @seqno: Submission to wait for; -EINVAL if not submitted yet. */
 	__u64 seqno;
-	/** @timeout_ns: Real time to wait, relative; 0 polls (-ETIME). */
+	/** @timeout_ns: Real time to wait, relative; 0 polls (-ETIME), negative waits for ever. */
 	__s64 timeout_ns;
 };
 

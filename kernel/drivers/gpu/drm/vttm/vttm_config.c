@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
+#include <linux/bits.h>
 #include <linux/module.h>
 #include <linux/sizes.h>
 
@@ -9,8 +10,8 @@
 
 /* Bounds that keep page numbers within 32 and arithmetic within 64 bits. */
 #define VTTM_MAX_REGION_SIZE	(8ULL * SZ_1T)
-#define VTTM_MAX_BANDWIDTH	(1ULL << 50)
-#define VTTM_MAX_LATENCY_NS	(1ULL << 50)
+#define VTTM_MAX_BANDWIDTH	BIT_ULL(50)
+#define VTTM_MAX_LATENCY_NS	BIT_ULL(50)
 #define VTTM_MAX_LOG2_MBPS	32
 
 static unsigned int vram_size_mb = 256;

@@ -10,8 +10,6 @@ struct dma_fence;
 struct ttm_resource;
 struct vttm_bo;
 struct vttm_device;
-struct vttm_transfer;
-struct vttm_vram_store;
 
 /**
  * struct vttm_copy - Copies and fills
@@ -21,6 +19,8 @@ struct vttm_copy {
 	struct drm_sched_entity entity;
 	/** @lock: Keeps arming and pushing together. */
 	struct mutex lock;
+	/** @lost: @entity could not be created again. */
+	bool lost;
 };
 
 int vttm_copy_init(struct vttm_device *vdev);
@@ -29,9 +29,5 @@ bool vttm_copy_probe_fifo(struct vttm_device *vdev);
 
 struct dma_fence *vttm_copy_move(struct vttm_bo *bo, struct ttm_resource *to);
 struct dma_fence *vttm_copy_fill(struct vttm_bo *bo);
-
-void vttm_transfer_run(struct vttm_vram_store *store,
-		       struct vttm_transfer *transfer);
-void vttm_transfer_free(struct vttm_transfer *transfer);
 
 #endif

@@ -108,9 +108,14 @@ static void collect_resources(struct vttm_state *state, struct list_head *list)
 {
 	struct ttm_lru_item *item;
 
-	list_for_each_entry(item, list, link)
-		if (ttm_lru_item_is_res(item) && state->num_resources < state->max)
-			state->resources[state->num_resources++] = ttm_lru_item_to_res(item);
+	list_for_each_entry(item, list, link) {
+		if (!ttm_lru_item_is_res(item))
+			continue;
+
+		if (state->num_resources < state->max)
+			state->resources[state->num_resources] = ttm_lru_item_to_res(item);
+		state->num_resources++;
+	}
 }
 
 /* The BO's resource, if it isn't just going away. */
@@ -148,39 +153,91 @@ static void print_bo(struct vttm_device *vdev, struct drm_printer *p,
 		   !dma_resv_test_signaled(bo->tbo.base.resv, DMA_RESV_USAGE_BOOKKEEP));
 }
 
-static void print_memory(struct vttm_device *vdev, struct drm_printer *p,
-			 struct vttm_state *state)
+static const u32 mem_types[] = { TTM_PL_SYSTEM, TTM_PL_TT, TTM_PL_VRAM };
+
+/* Return: true if there was room for all, else try again with more. */
+static bool collect(struct vttm_device *vdev, struct vttm_state *state)
 {
-	static const u32 mem_types[] = { TTM_PL_SYSTEM, TTM_PL_TT, TTM_PL_VRAM };
 	struct vttm_bo *bo;
 	unsigned int i, j;
 
+	state->num_bos = 0;
+	state->num_resources = 0;
+
+	list_for_each_entry(bo, &vdev->bos, node) {
+		if (bo->tbo.deleted)
+			continue;
+		if (state->num_bos < state->max)
+			state->bos[state->num_bos] = bo;
+		state->num_bos++;
+	}
+
+	for (i = 0; i < ARRAY_SIZE(mem_types); i++) {
+		struct ttm_resource_manager *man = ttm_manager_type(&vdev->bdev, mem_types[i]);
+
+		for (j = 0; man && j < TTM_MAX_BO_PRIORITY; j++)
+			collect_resources(state, &man->lru[j]);
+	}
+	collect_resources(state, &vdev->bdev.unevictable);
+
+	return max(state->num_bos, state->num_resources) <= state->max;
+}
+
+static void print_collected(struct vttm_device *vdev, struct drm_printer *p,
+			    struct vttm_state *state)
+{
+	unsigned int i, j;
+
+	sort(state->bos, state->num_bos, sizeof(*state->bos), compare_tags, NULL);
+	sort(state->resources, state->num_resources, sizeof(*state->resources),
+	     compare_addresses, NULL);
+
+	for (i = 0; i < state->num_bos; i++)
+		print_bo(vdev, p, state, state->bos[i]);
+
+	for (i = 0; i < ARRAY_SIZE(mem_types); i++) {
+		struct ttm_resource_manager *man = ttm_manager_type(&vdev->bdev, mem_types[i]);
+		u32 domain = vttm_mem_type_to_domain(mem_types[i]);
+
+		for (j = 0; man && j < TTM_MAX_BO_PRIORITY; j++)
+			print_lru(p, &man->lru[j], domain_name(domain), j);
+	}
+	print_lru(p, &vdev->bdev.unevictable, "unevictable", -1);
+}
+
+static bool print_if_it_fits(struct vttm_device *vdev, struct drm_printer *p,
+			     struct vttm_state *state)
+{
 	/* In this order; with all of them no resource or block list changes. */
 	guard(mutex)(&vdev->vram_mgr.lock);
 	guard(spinlock)(&vdev->bos_lock);
 	guard(spinlock)(&vdev->bdev.lru_lock);
 
-	for (i = 0; i < ARRAY_SIZE(mem_types); i++)
-		for (j = 0; j < TTM_MAX_BO_PRIORITY; j++)
-			collect_resources(state, &ttm_manager_type(&vdev->bdev,
-								   mem_types[i])->lru[j]);
-	collect_resources(state, &vdev->bdev.unevictable);
-	sort(state->resources, state->num_resources, sizeof(*state->resources),
-	     compare_addresses, NULL);
+	if (!collect(vdev, state))
+		return false;
 
-	list_for_each_entry(bo, &vdev->bos, node)
-		if (!bo->tbo.deleted && state->num_bos < state->max)
-			state->bos[state->num_bos++] = bo;
-	sort(state->bos, state->num_bos, sizeof(*state->bos), compare_tags, NULL);
+	print_collected(vdev, p, state);
+	return true;
+}
 
-	for (i = 0; i < state->num_bos; i++)
-		print_bo(vdev, p, state, state->bos[i]);
+static int print_memory(struct vttm_device *vdev, struct drm_printer *p)
+{
+	struct vttm_state state = {};
+	int ret = -EAGAIN;
 
-	for (i = 0; i < ARRAY_SIZE(mem_types); i++)
-		for (j = 0; j < TTM_MAX_BO_PRIORITY; j++)
-			print_lru(p, &ttm_manager_type(&vdev->bdev, mem_types[i])->lru[j],
-				  domain_name(vttm_mem_type_to_domain(mem_types[i])), j);
-	print_lru(p, &vdev->bdev.unevictable, "unevictable", -1);
+	for (state.max = 512; ret == -EAGAIN; state.max *= 2) {
+		state.bos = kvmalloc_objs(*state.bos, state.max);
+		state.resources = kvmalloc_objs(*state.resources, state.max);
+		if (!state.bos || !state.resources)
+			ret = -ENOMEM;
+		else if (print_if_it_fits(vdev, p, &state))
+			ret = 0;
+
+		kvfree(state.bos);
+		kvfree(state.resources);
+	}
+
+	return ret;
 }
 
 static void print_vm(struct drm_printer *p, struct vttm_vm *vm)
@@ -258,29 +315,16 @@ static int vttm_debugfs_state(struct seq_file *m, void *data)
 	struct drm_debugfs_entry *entry = m->private;
 	struct vttm_device *vdev = to_vttm_device(entry->dev);
 	struct drm_printer p = drm_seq_file_printer(m);
-	struct vttm_state state = {};
 	int ret;
 
 	guard(rwsem_read)(&vdev->reset_lock);
 
-	/* Each BO has at most two resources and two ghosts; be generous. */
-	scoped_guard(spinlock, &vdev->bos_lock)
-		state.max = 4 * vdev->num_bos + 1024;
-	state.bos = kvmalloc_objs(*state.bos, state.max);
-	state.resources = kvmalloc_objs(*state.resources, state.max);
-	if (!state.bos || !state.resources) {
-		ret = -ENOMEM;
-		goto out;
-	}
-
 	print_device(vdev, &p);
 	ret = print_vms(vdev, &p);
-	if (!ret)
-		print_memory(vdev, &p, &state);
-out:
-	kvfree(state.bos);
-	kvfree(state.resources);
-	return ret;
+	if (ret)
+		return ret;
+
+	return print_memory(vdev, &p);
 }
 
 /**

@@ -40,7 +40,7 @@ static int vttm_get_info_ioctl(struct drm_device *drm, void *data,
 	struct vttm_device *vdev = to_vttm_device(drm);
 	struct drm_vttm_get_info *args = data;
 
-	if (args->flags || args->pad)
+	if (args->pad)
 		return -EINVAL;
 
 	guard(rwsem_read)(&vdev->reset_lock);

@@ -167,7 +167,7 @@ void vttm_engine_cancel(struct vttm_engine *engine, struct dma_fence *fence)
 	spin_unlock_irqrestore(&engine->lock, flags);
 
 	if (found) {
-		dma_fence_set_error(fence, -ETIME);
+		dma_fence_set_error(fence, -ECANCELED);
 		dma_fence_signal(fence);
 		dma_fence_put(fence);
 	}

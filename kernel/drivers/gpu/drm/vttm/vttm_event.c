@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
+#include <linux/bits.h>
 #include <linux/log2.h>
 #include <linux/module.h>
 #include <linux/uaccess.h>
@@ -12,7 +13,7 @@ static unsigned int event_log_size = 65536;
 module_param(event_log_size, uint, 0444);
 MODULE_PARM_DESC(event_log_size, "Records in the event log (default: 65536)");
 
-#define VTTM_EVENT_LOG_MAX	(1U << 22)
+#define VTTM_EVENT_LOG_MAX	BIT(22)
 
 static void vttm_event_log_fini(struct drm_device *drm, void *res)
 {
@@ -30,8 +31,8 @@ int vttm_event_log_init(struct vttm_device *vdev)
 	struct vttm_event_log *log = &vdev->events;
 	int ret;
 
-	log->size = roundup_pow_of_two(clamp(event_log_size, 1U,
-					     VTTM_EVENT_LOG_MAX));
+	log->size = roundup_pow_of_two(clamp_t(u32, event_log_size, 1,
+					       VTTM_EVENT_LOG_MAX));
 	log->records = kvmalloc_objs(*log->records, log->size);
 	if (!log->records)
 		return -ENOMEM;

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-#include <linux/bsearch.h>
 #include <linux/dma-resv.h>
 #include <linux/overflow.h>
-#include <linux/slab.h>
-#include <linux/sort.h>
-#include <linux/uaccess.h>
 
-#include <drm/drm_exec.h>
 #include <drm/drm_gem.h>
 
 #include "vttm_drv.h"
@@ -16,183 +11,6 @@
 #include "vttm_job.h"
 #include "vttm_trace.h"
 #include "vttm_vm.h"
-
-/**
- * struct vttm_exec - A submission under way
- *
- * The phases are those of amdgpu_cs_ioctl(): look up, lock, validate, collect
- * dependencies, push.
- */
-struct vttm_exec {
-	/** @vdev: The device. */
-	struct vttm_device *vdev;
-	/** @file: The file that submits. */
-	struct drm_file *file;
-	/** @vm: VM of the file. */
-	struct vttm_vm *vm;
-	/** @args: Arguments. */
-	const struct drm_vttm_submit *args;
-	/** @exec: Locks. */
-	struct drm_exec exec;
-	/** @job: The job. */
-	struct vttm_job *job;
-	/** @objs: Listed objects in list order, with a reference. */
-	struct drm_gem_object **objs;
-	/** @num_objs: Length of @objs. */
-	u32 num_objs;
-	/** @touches: Touched memory, as user space passed it. */
-	struct drm_vttm_submit_touch *touches;
-	/** @touched: Touched objects, with a reference. */
-	struct drm_gem_object **touched;
-	/** @num_touched: Length of @touched. */
-	u32 num_touched;
-	/** @threshold: BOs go to preferred domains while less was moved. */
-	u64 threshold;
-	/** @bytes_moved: Bytes moved. */
-	u64 bytes_moved;
-};
-
-/*
- * Copy an array whose elements may be larger than we know.
- *
- * Return: the array or NULL if it is empty, to be freed with kvfree(), -EINVAL
- * for a stride that can't be, -E2BIG if what we don't know isn't zero.
- */
-static void *copy_array(u64 user_ptr, u32 count, u32 stride, size_t size)
-{
-	const u8 __user *from = u64_to_user_ptr(user_ptr);
-	u8 *to;
-	int ret;
-	u32 i;
-
-	if (!count)
-		return NULL;
-	if (count > DRM_VTTM_SUBMIT_MAX || stride < size || stride % 8)
-		return ERR_PTR(-EINVAL);
-	if (stride > PAGE_SIZE)
-		return ERR_PTR(-E2BIG);
-	if (stride == size)
-		return vmemdup_array_user(from, count, size);
-
-	to = kvmalloc_array(count, size, GFP_KERNEL);
-	if (!to)
-		return ERR_PTR(-ENOMEM);
-
-	for (i = 0; i < count; i++) {
-		ret = copy_struct_from_user(to + i * size, size,
-					    from + (size_t)i * stride, stride);
-		if (ret) {
-			kvfree(to);
-			return ERR_PTR(ret);
-		}
-		cond_resched();
-	}
-
-	return to;
-}
-
-static int lookup_bos(struct vttm_exec *e)
-{
-	const struct drm_vttm_submit *args = e->args;
-	struct drm_vttm_submit_bo *bos;
-	int ret = 0;
-	u32 i;
-
-	bos = copy_array(args->bos, args->bo_count, args->bo_stride, sizeof(*bos));
-	if (IS_ERR_OR_NULL(bos))
-		return PTR_ERR_OR_ZERO(bos);
-
-	e->objs = kvmalloc_objs(*e->objs, args->bo_count);
-	if (!e->objs)
-		ret = -ENOMEM;
-
-	for (i = 0; !ret && i < args->bo_count; i++) {
-		struct drm_gem_object *obj;
-
-		if (bos[i].flags) {
-			ret = -EINVAL;
-			break;
-		}
-
-		obj = drm_gem_object_lookup(e->file, bos[i].handle);
-		if (!obj) {
-			ret = -ENOENT;
-			break;
-		}
-
-		e->objs[e->num_objs++] = obj;
-		if (gem_to_vttm_bo(obj)->root)
-			ret = -EINVAL;
-		cond_resched();
-	}
-
-	kvfree(bos);
-	return ret;
-}
-
-static int compare_ptrs(const void *a, const void *b)
-{
-	const void *pa = *(const void **)a, *pb = *(const void **)b;
-
-	return pa < pb ? -1 : pa > pb;
-}
-
-static int lookup_touched(struct vttm_exec *e, struct drm_gem_object **sorted)
-{
-	u32 i;
-
-	for (i = 0; i < e->args->touch_count; i++) {
-		struct drm_gem_object *obj;
-		struct vttm_bo *bo;
-
-		if (e->touches[i].pad)
-			return -EINVAL;
-
-		obj = drm_gem_object_lookup(e->file, e->touches[i].handle);
-		if (!obj)
-			return -ENOENT;
-		e->touched[e->num_touched++] = obj;
-
-		/* Private to this VM, or locked as part of the list. */
-		bo = gem_to_vttm_bo(obj);
-		if (bo->root ? bo->root != e->vm->root :
-			       !bsearch(&obj, sorted, e->num_objs, sizeof(*sorted),
-					compare_ptrs))
-			return -EINVAL;
-		cond_resched();
-	}
-
-	return 0;
-}
-
-static int lookup_touches(struct vttm_exec *e)
-{
-	const struct drm_vttm_submit *args = e->args;
-	struct drm_gem_object **sorted;
-	void *touches;
-	int ret;
-
-	touches = copy_array(args->touches, args->touch_count, args->touch_stride,
-			     sizeof(*e->touches));
-	if (IS_ERR_OR_NULL(touches))
-		return PTR_ERR_OR_ZERO(touches);
-	e->touches = touches;
-
-	e->touched = kvmalloc_objs(*e->touched, args->touch_count);
-	sorted = kvmalloc_objs(*sorted, max(e->num_objs, 1));
-	if (!e->touched || !sorted) {
-		kvfree(sorted);
-		return -ENOMEM;
-	}
-
-	if (e->num_objs)
-		memcpy(sorted, e->objs, e->num_objs * sizeof(*sorted));
-	sort(sorted, e->num_objs, sizeof(*sorted), compare_ptrs, NULL);
-	ret = lookup_touched(e, sorted);
-	kvfree(sorted);
-
-	return ret;
-}
 
 static int lock_objs(struct vttm_exec *e)
 {
@@ -413,11 +231,7 @@ static int submit(struct vttm_exec *e, u64 *seqno)
 {
 	int ret;
 
-	ret = lookup_bos(e);
-	if (ret)
-		return ret;
-
-	ret = lookup_touches(e);
+	ret = vttm_exec_lookup(e);
 	if (ret)
 		return ret;
 
@@ -441,15 +255,6 @@ static int submit(struct vttm_exec *e, u64 *seqno)
 	vttm_job_destroy(e->job);
 
 	return ret;
-}
-
-static void put_objs(struct drm_gem_object **objs, u32 num)
-{
-	u32 i;
-
-	for (i = 0; i < num; i++)
-		drm_gem_object_put(objs[i]);
-	kvfree(objs);
 }
 
 /**
@@ -481,9 +286,7 @@ int vttm_submit_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
 	if (!ret)
 		args->seqno = seqno;
 
-	put_objs(e.touched, e.num_touched);
-	put_objs(e.objs, e.num_objs);
-	kvfree(e.touches);
+	vttm_exec_put_objs(&e);
 	vttm_clock_end_op(vdev);
 
 	return ret;

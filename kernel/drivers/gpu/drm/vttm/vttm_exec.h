@@ -2,8 +2,56 @@
 #ifndef _VTTM_EXEC_H_
 #define _VTTM_EXEC_H_
 
+#include <linux/types.h>
+
+#include <drm/drm_exec.h>
+
 struct drm_device;
 struct drm_file;
+struct drm_gem_object;
+struct drm_vttm_submit;
+struct drm_vttm_submit_touch;
+struct vttm_device;
+struct vttm_job;
+struct vttm_vm;
+
+/**
+ * struct vttm_exec - A submission under way
+ *
+ * The phases are those of amdgpu_cs_ioctl(): look up, lock, validate, collect
+ * dependencies, push.
+ */
+struct vttm_exec {
+	/** @vdev: The device. */
+	struct vttm_device *vdev;
+	/** @file: The file that submits. */
+	struct drm_file *file;
+	/** @vm: VM of the file. */
+	struct vttm_vm *vm;
+	/** @args: Arguments. */
+	const struct drm_vttm_submit *args;
+	/** @exec: Locks. */
+	struct drm_exec exec;
+	/** @job: The job. */
+	struct vttm_job *job;
+	/** @objs: Listed objects in list order, with a reference. */
+	struct drm_gem_object **objs;
+	/** @num_objs: Length of @objs. */
+	u32 num_objs;
+	/** @touches: Touched memory, as user space passed it. */
+	struct drm_vttm_submit_touch *touches;
+	/** @touched: Touched objects, with a reference. */
+	struct drm_gem_object **touched;
+	/** @num_touched: Length of @touched. */
+	u32 num_touched;
+	/** @threshold: BOs go to preferred domains while less was moved. */
+	u64 threshold;
+	/** @bytes_moved: Bytes moved. */
+	u64 bytes_moved;
+};
+
+int vttm_exec_lookup(struct vttm_exec *e);
+void vttm_exec_put_objs(struct vttm_exec *e);
 
 int vttm_submit_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 

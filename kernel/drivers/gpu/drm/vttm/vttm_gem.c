@@ -3,11 +3,11 @@
 #include <linux/dma-resv.h>
 #include <linux/slab.h>
 
-#include <drm/drm_drv.h>
 #include <drm/drm_prime.h>
 
 #include "vttm_drv.h"
 #include "vttm_gem.h"
+#include "vttm_mmap.h"
 #include "vttm_pin.h"
 #include "vttm_trace.h"
 #include "vttm_vm.h"
@@ -116,107 +116,6 @@ static struct dma_buf *vttm_gem_export(struct drm_gem_object *obj, int flags)
 
 	return drm_gem_prime_export(obj, flags);
 }
-
-static int vttm_gem_mmap(struct drm_gem_object *obj, struct vm_area_struct *vma)
-{
-	int ret;
-
-	if (to_vttm_device(obj->dev)->config.no_contents)
-		return -EOPNOTSUPP;
-
-	ret = ttm_bo_mmap_obj(vma, &gem_to_vttm_bo(obj)->tbo);
-	if (ret)
-		return ret;
-
-	/* TTM has taken a reference of its own. */
-	drm_gem_object_put(obj);
-	return 0;
-}
-
-/* Pages of video memory are allocated when they are touched. */
-static int populate_vram(struct ttm_buffer_object *tbo, unsigned long page,
-			 unsigned long num)
-{
-	struct vttm_device *vdev = bdev_to_vttm_device(tbo->bdev);
-	struct vttm_vram_resource *vres = to_vttm_vram_resource(tbo->resource);
-	u64 start = (u64)page << PAGE_SHIFT, size = (u64)num << PAGE_SHIFT;
-	struct gpu_buddy_block *block;
-	int ret;
-
-	dma_resv_assert_held(tbo->base.resv);
-
-	list_for_each_entry(block, &vres->blocks, link) {
-		u64 len = gpu_buddy_block_size(&vdev->vram_mgr.mm, block);
-
-		if (start < len && size) {
-			u64 n = min(len - start, size);
-
-			ret = vttm_vram_store_populate(&vdev->vram_store,
-						       gpu_buddy_block_offset(block) + start,
-						       n);
-			if (ret)
-				return ret;
-			size -= n;
-			start = 0;
-		} else {
-			start -= len;
-		}
-		if (!size)
-			break;
-	}
-
-	return 0;
-}
-
-static vm_fault_t vttm_gem_fault_reserved(struct vm_fault *vmf)
-{
-	struct vm_area_struct *vma = vmf->vma;
-	struct ttm_buffer_object *tbo = vma->vm_private_data;
-	unsigned long page, num = TTM_BO_VM_NUM_PREFAULT;
-
-	page = vmf->pgoff - drm_vma_node_start(&tbo->base.vma_node);
-	if (tbo->resource->mem_type == TTM_PL_VRAM && page < PFN_UP(tbo->base.size)) {
-		num = min(num, PFN_UP(tbo->base.size) - page);
-		if (populate_vram(tbo, page, num))
-			return VM_FAULT_OOM;
-	}
-
-	return ttm_bo_vm_fault_reserved(vmf, vma->vm_page_prot, num);
-}
-
-static vm_fault_t vttm_gem_fault(struct vm_fault *vmf)
-{
-	struct ttm_buffer_object *tbo = vmf->vma->vm_private_data;
-	vm_fault_t ret;
-	int idx;
-
-	ret = ttm_bo_vm_reserve(tbo, vmf);
-	if (ret)
-		return ret;
-
-	if (!tbo->resource) {
-		ret = VM_FAULT_SIGBUS;
-	} else if (drm_dev_enter(tbo->base.dev, &idx)) {
-		ret = vttm_gem_fault_reserved(vmf);
-		drm_dev_exit(idx);
-	} else {
-		ret = ttm_bo_vm_dummy_page(vmf, vmf->vma->vm_page_prot);
-	}
-
-	/* A retry has dropped the lock. */
-	if (ret == VM_FAULT_RETRY && !(vmf->flags & FAULT_FLAG_RETRY_NOWAIT))
-		return ret;
-
-	dma_resv_unlock(tbo->base.resv);
-	return ret;
-}
-
-static const struct vm_operations_struct vttm_gem_vm_ops = {
-	.fault = vttm_gem_fault,
-	.open = ttm_bo_vm_open,
-	.close = ttm_bo_vm_close,
-	.access = ttm_bo_vm_access,
-};
 
 static const struct drm_gem_object_funcs vttm_gem_funcs = {
 	.free = vttm_gem_free,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
 #include <linux/dma-resv.h>
+#include <linux/mm.h>
 #include <linux/sizes.h>
 
 #include <drm/drm_gem.h>
@@ -9,8 +10,14 @@
 #include "vttm_gem.h"
 #include "vttm_vm.h"
 
-/* The page array of a BO in system memory is this many bytes, over 512. */
-#define VTTM_MAX_BO_SIZE	(256ULL * SZ_1G)
+/*
+ * A BO that is larger than memory makes sense if there are no contents, but it
+ * has an array of its pages.
+ */
+static u64 max_bo_size(void)
+{
+	return min(16 * ((u64)totalram_pages() << PAGE_SHIFT), 256ULL * SZ_1G);
+}
 
 static int check_create_args(struct drm_vttm_gem_create *args)
 {
@@ -32,7 +39,7 @@ static int check_create_args(struct drm_vttm_gem_create *args)
 	if (args->preferred_domains & ~args->allowed_domains)
 		return -EINVAL;
 
-	return args->size <= VTTM_MAX_BO_SIZE ? 0 : -ENOMEM;
+	return args->size <= max_bo_size() ? 0 : -ENOMEM;
 }
 
 static int create_handle(struct vttm_device *vdev, struct drm_file *file,

@@ -7,6 +7,7 @@
 #include "vttm_drv.h"
 #include "vttm_job.h"
 #include "vttm_trace.h"
+#include "vttm_transfer.h"
 
 static struct vttm_job *to_vttm_job(struct drm_sched_job *base)
 {

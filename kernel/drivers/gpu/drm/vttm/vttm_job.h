@@ -2,6 +2,8 @@
 #ifndef _VTTM_JOB_H_
 #define _VTTM_JOB_H_
 
+#include <linux/bits.h>
+
 #include <drm/gpu_scheduler.h>
 
 struct vttm_device;
@@ -9,8 +11,8 @@ struct vttm_engine;
 struct vttm_fence;
 struct vttm_transfer;
 
-/* No job takes longer, about 36 years: sums of a few can't overflow. */
-#define VTTM_MAX_DURATION_NS	(1ULL << 60)
+/* No transfer takes longer, about 36 years: sums of a few can't overflow. */
+#define VTTM_MAX_DURATION_NS	BIT_ULL(60)
 
 /** enum vttm_job_kind - What a job does; values are those of the event log. */
 enum vttm_job_kind {

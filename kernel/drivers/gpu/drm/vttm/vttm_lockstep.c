@@ -17,277 +17,15 @@
  * Threads that aren't tasks aren't held up.
  */
 
-#include <linux/delay.h>
-#include <linux/dma-lab.h>
-#include <linux/kref.h>
 #include <linux/ktime.h>
-#include <linux/preempt.h>
-#include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 
-#include <drm/ttm/ttm_bo.h>
-
 #include "vttm_drv.h"
+#include "vttm_task.h"
 
 /* Falling asleep makes no noise: look this often. */
 #define VTTM_POLL_NS	(50 * NSEC_PER_USEC)
-
-/** enum vttm_task_phase - What a task does */
-enum vttm_task_phase {
-	/** @VTTM_TASK_IDLE: No operation is under way. */
-	VTTM_TASK_IDLE,
-	/** @VTTM_TASK_RUNNING: It is the one that runs. */
-	VTTM_TASK_RUNNING,
-	/** @VTTM_TASK_PARKED: It waits for a step. */
-	VTTM_TASK_PARKED,
-	/** @VTTM_TASK_LOCKING: It is within the lock primitive. */
-	VTTM_TASK_LOCKING,
-};
-
-/**
- * struct vttm_task - A thread that runs in lockstep with others
- */
-struct vttm_task {
-	/** @ref: References. */
-	struct kref ref;
-	/** @node: Link in &vttm_lockstep.tasks. */
-	struct list_head node;
-	/** @id: Its number. */
-	u32 id;
-	/** @thread: The thread, with a reference. */
-	struct task_struct *thread;
-	/** @file: File that it registered through. */
-	struct drm_file *file;
-	/** @controller: File that the operation was begun through. */
-	struct drm_file *controller;
-	/** @phase: What it does. */
-	enum vttm_task_phase phase;
-	/** @nvcsw: Its voluntary context switches before a lock attempt. */
-	unsigned long nvcsw;
-	/** @wq: It parks here. */
-	wait_queue_head_t wq;
-};
-
-/* There is one device, and hooks have no argument for it. */
-static struct vttm_device *lab_vdev;
-
-static void task_free(struct kref *ref)
-{
-	struct vttm_task *task = container_of(ref, struct vttm_task, ref);
-
-	put_task_struct(task->thread);
-	kfree(task);
-}
-
-static void task_put(struct vttm_task *task)
-{
-	kref_put(&task->ref, task_free);
-}
-
-static struct vttm_task *get_current_task(struct vttm_lockstep *ls)
-{
-	struct vttm_task *task;
-
-	if (!READ_ONCE(ls->num_tasks))
-		return NULL;
-
-	guard(spinlock)(&ls->lock);
-	list_for_each_entry(task, &ls->tasks, node) {
-		if (task->thread == current) {
-			kref_get(&task->ref);
-			return task;
-		}
-	}
-
-	return NULL;
-}
-
-static struct vttm_task *find_task(struct vttm_lockstep *ls, u64 id)
-{
-	struct vttm_task *task;
-
-	lockdep_assert_held(&ls->lock);
-	list_for_each_entry(task, &ls->tasks, node)
-		if (task->id == id)
-			return task;
-
-	return NULL;
-}
-
-static bool is_at_rest(struct vttm_task *task)
-{
-	switch (task->phase) {
-	case VTTM_TASK_IDLE:
-	case VTTM_TASK_PARKED:
-		return true;
-	case VTTM_TASK_LOCKING:
-		return dma_lab_task_is_asleep(task->thread);
-	case VTTM_TASK_RUNNING:
-	default:
-		/* It won't tell any more. */
-		return READ_ONCE(task->thread->flags) & PF_EXITING;
-	}
-}
-
-/* Are all tasks at rest, except @self if that isn't NULL? */
-static bool all_at_rest(struct vttm_lockstep *ls, struct vttm_task *self)
-{
-	struct vttm_task *task;
-
-	guard(spinlock)(&ls->lock);
-	list_for_each_entry(task, &ls->tasks, node)
-		if (task != self && !is_at_rest(task))
-			return false;
-
-	return true;
-}
-
-/*
- * Wait for those that the running task may have woken.
- *
- * A lock can be released under a spinlock, though not one that somebody waits
- * for: TTM does it to BOs that are about to be freed.
- */
-static void wait_for_others(struct vttm_lockstep *ls, struct vttm_task *self)
-{
-	unsigned int i;
-
-	for (i = 0; !all_at_rest(ls, self); i++) {
-		if (in_atomic() || irqs_disabled())
-			cpu_relax();
-		else if (fatal_signal_pending(current))
-			return;
-		else if (i < 20)
-			cond_resched();
-		else
-			usleep_range(10, 50);
-	}
-}
-
-static enum vttm_task_phase get_phase(struct vttm_lockstep *ls, struct vttm_task *task)
-{
-	guard(spinlock)(&ls->lock);
-	return task->phase;
-}
-
-/* Enter a phase, unless the task was released meanwhile. */
-static bool set_phase(struct vttm_lockstep *ls, struct vttm_task *task,
-		      enum vttm_task_phase phase)
-{
-	guard(spinlock)(&ls->lock);
-	if (task->phase == VTTM_TASK_IDLE)
-		return false;
-
-	task->phase = phase;
-	return true;
-}
-
-static void park(struct vttm_lockstep *ls, struct vttm_task *task)
-{
-	if (!set_phase(ls, task, VTTM_TASK_PARKED))
-		return;
-
-	wake_up_all(&ls->rest_wq);
-
-	/* A killed task isn't held up, nor are others by it. */
-	if (wait_event_killable(task->wq, get_phase(ls, task) != VTTM_TASK_PARKED)) {
-		set_phase(ls, task, VTTM_TASK_IDLE);
-		wake_up_all(&ls->rest_wq);
-	}
-}
-
-static void vttm_lab_before_lock(struct dma_resv *resv, struct ww_acquire_ctx *ctx)
-{
-	struct vttm_lockstep *ls = &lab_vdev->lockstep;
-	struct vttm_task *task = get_current_task(ls);
-
-	if (!task)
-		return;
-
-	park(ls, task);
-	task->nvcsw = current->nvcsw;
-	set_phase(ls, task, VTTM_TASK_LOCKING);
-	task_put(task);
-}
-
-static void vttm_lab_after_lock(struct dma_resv *resv, struct ww_acquire_ctx *ctx,
-				int ret)
-{
-	struct vttm_lockstep *ls = &lab_vdev->lockstep;
-	struct vttm_task *task = get_current_task(ls);
-
-	if (!task)
-		return;
-
-	if (get_phase(ls, task) == VTTM_TASK_LOCKING) {
-		/* The running task waits for those that slept to park. */
-		if (current->nvcsw != task->nvcsw)
-			park(ls, task);
-		else if (set_phase(ls, task, VTTM_TASK_RUNNING))
-			wait_for_others(ls, task);
-	}
-	task_put(task);
-}
-
-static void vttm_lab_after_unlock(struct dma_resv *resv)
-{
-	struct vttm_lockstep *ls = &lab_vdev->lockstep;
-	struct vttm_task *task = get_current_task(ls);
-
-	if (!task)
-		return;
-
-	if (get_phase(ls, task) == VTTM_TASK_RUNNING)
-		wait_for_others(ls, task);
-	task_put(task);
-}
-
-static void vttm_lab_fence_wait(struct dma_fence *fence, long timeout)
-{
-	/* Who polls doesn't make time pass, nor do the kernel's own threads. */
-	if (timeout && !(current->flags & (PF_KTHREAD | PF_WQ_WORKER)))
-		vttm_clock_wait_fence(lab_vdev, fence);
-}
-
-static bool vttm_lab_defer_delete(struct ttm_buffer_object *bo)
-{
-	return bo->bdev == &lab_vdev->bdev && vttm_clock_defer_delete(lab_vdev, bo);
-}
-
-static const struct dma_lab_ops vttm_lab_ops = {
-	.before_lock = vttm_lab_before_lock,
-	.after_lock = vttm_lab_after_lock,
-	.after_unlock = vttm_lab_after_unlock,
-	.fence_wait = vttm_lab_fence_wait,
-	.defer_delete = vttm_lab_defer_delete,
-};
-
-/**
- * vttm_lockstep_init() - Start to listen to locks and fences
- * @vdev: the device
- *
- * Return: 0, or -EBUSY if another driver listens.
- */
-int vttm_lockstep_init(struct vttm_device *vdev)
-{
-	spin_lock_init(&vdev->lockstep.lock);
-	INIT_LIST_HEAD(&vdev->lockstep.tasks);
-	init_waitqueue_head(&vdev->lockstep.rest_wq);
-
-	lab_vdev = vdev;
-	return dma_lab_register(&vttm_lab_ops);
-}
-
-/**
- * vttm_lockstep_fini() - Stop to listen
- * @vdev: the device, without open files
- */
-void vttm_lockstep_fini(struct vttm_device *vdev)
-{
-	dma_lab_unregister(&vttm_lab_ops);
-	lab_vdev = NULL;
-}
 
 /**
  * vttm_lockstep_current_id() - Who runs?
@@ -297,12 +35,12 @@ void vttm_lockstep_fini(struct vttm_device *vdev)
  */
 u32 vttm_lockstep_current_id(struct vttm_device *vdev)
 {
-	struct vttm_task *task = get_current_task(&vdev->lockstep);
+	struct vttm_task *task = vttm_task_get_current(&vdev->lockstep);
 	u32 id = task_pid_nr(current);
 
 	if (task) {
 		id = task->id;
-		task_put(task);
+		vttm_task_put(task);
 	}
 
 	return id;
@@ -347,7 +85,7 @@ int vttm_lockstep_add_task(struct vttm_device *vdev, struct drm_file *file, u64 
 	return 0;
 
 err_busy:
-	task_put(task);
+	vttm_task_put(task);
 	return -EBUSY;
 }
 
@@ -369,7 +107,7 @@ int vttm_lockstep_begin(struct vttm_device *vdev, struct drm_file *file, u64 id)
 		return -EINVAL;
 
 	guard(spinlock)(&ls->lock);
-	task = find_task(ls, id);
+	task = vttm_task_find(ls, id);
 	if (!task)
 		return -ENOENT;
 	if (task->phase != VTTM_TASK_IDLE)
@@ -389,16 +127,16 @@ int vttm_lockstep_begin(struct vttm_device *vdev, struct drm_file *file, u64 id)
 int vttm_lockstep_end(struct vttm_device *vdev)
 {
 	struct vttm_lockstep *ls = &vdev->lockstep;
-	struct vttm_task *task = get_current_task(ls);
+	struct vttm_task *task = vttm_task_get_current(ls);
 
 	if (!task)
 		return -EINVAL;
 
 	/* While it still is the one that runs. */
 	vttm_clock_end_op(vdev);
-	set_phase(ls, task, VTTM_TASK_IDLE);
+	vttm_task_set_phase(ls, task, VTTM_TASK_IDLE);
 	wake_up_all(&ls->rest_wq);
-	task_put(task);
+	vttm_task_put(task);
 	return 0;
 }
 
@@ -410,7 +148,7 @@ static int wait_for_rest(struct vttm_device *vdev, struct vttm_task *task, u32 *
 
 	do {
 		ret = wait_event_interruptible_hrtimeout(ls->rest_wq,
-							 all_at_rest(ls, NULL),
+							 vttm_tasks_are_at_rest(ls, NULL),
 							 ns_to_ktime(VTTM_POLL_NS));
 	} while (ret == -ETIME);
 	if (ret)
@@ -418,7 +156,7 @@ static int wait_for_rest(struct vttm_device *vdev, struct vttm_task *task, u32 *
 
 	vttm_clock_end_op(vdev);
 
-	switch (get_phase(ls, task)) {
+	switch (vttm_task_get_phase(ls, task)) {
 	case VTTM_TASK_PARKED:
 		*state = DRM_VTTM_TASK_PARKED;
 		break;
@@ -448,7 +186,7 @@ int vttm_lockstep_step(struct vttm_device *vdev, u64 id, u32 *state)
 	int ret;
 
 	scoped_guard(spinlock, &ls->lock) {
-		task = find_task(ls, id);
+		task = vttm_task_find(ls, id);
 		if (!task)
 			return -ENOENT;
 		if (task->phase != VTTM_TASK_PARKED)
@@ -460,7 +198,7 @@ int vttm_lockstep_step(struct vttm_device *vdev, u64 id, u32 *state)
 
 	wake_up_all(&task->wq);
 	ret = wait_for_rest(vdev, task, state);
-	task_put(task);
+	vttm_task_put(task);
 	return ret;
 }
 
@@ -479,14 +217,14 @@ int vttm_lockstep_state(struct vttm_device *vdev, u64 id, u32 *state)
 	int ret;
 
 	scoped_guard(spinlock, &ls->lock) {
-		task = find_task(ls, id);
+		task = vttm_task_find(ls, id);
 		if (!task)
 			return -ENOENT;
 		kref_get(&task->ref);
 	}
 
 	ret = wait_for_rest(vdev, task, state);
-	task_put(task);
+	vttm_task_put(task);
 	return ret;
 }
 
@@ -523,6 +261,6 @@ void vttm_lockstep_release_file(struct vttm_device *vdev, struct drm_file *file)
 	wake_up_all(&ls->rest_wq);
 	list_for_each_entry_safe(task, next, &gone, node) {
 		list_del(&task->node);
-		task_put(task);
+		vttm_task_put(task);
 	}
 }

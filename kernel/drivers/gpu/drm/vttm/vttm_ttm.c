@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
 #include <linux/dma-resv.h>
-#include <linux/highmem.h>
 #include <linux/slab.h>
 
 #include <drm/ttm/ttm_bo.h>
@@ -10,6 +9,7 @@
 
 #include "vttm_drv.h"
 #include "vttm_gem.h"
+#include "vttm_mmap.h"
 #include "vttm_trace.h"
 #include "vttm_ttm.h"
 #include "vttm_vm.h"
@@ -175,74 +175,6 @@ static int vttm_bo_move(struct ttm_buffer_object *tbo, bool evict,
 
 	move_notify(tbo, evict, new_mem);
 	return move_copy(tbo, evict, new_mem);
-}
-
-static int vttm_io_mem_reserve(struct ttm_device *bdev, struct ttm_resource *res)
-{
-	/* Mapped by page number; not iomem, but this is how TTM is told. */
-	if (res->mem_type == TTM_PL_VRAM) {
-		res->bus.is_iomem = true;
-		res->bus.caching = ttm_cached;
-	}
-
-	return 0;
-}
-
-/* Page of video memory behind a page of a BO, which is present. */
-static struct page *vram_page(struct ttm_buffer_object *tbo, u64 offset)
-{
-	struct vttm_device *vdev = bdev_to_vttm_device(tbo->bdev);
-	struct vttm_vram_resource *vres = to_vttm_vram_resource(tbo->resource);
-	struct gpu_buddy_block *block;
-
-	list_for_each_entry(block, &vres->blocks, link) {
-		u64 size = gpu_buddy_block_size(&vdev->vram_mgr.mm, block);
-
-		if (offset < size)
-			return vttm_vram_store_get_page(&vdev->vram_store,
-							gpu_buddy_block_offset(block) + offset);
-		offset -= size;
-	}
-
-	return ERR_PTR(-EFAULT);
-}
-
-static unsigned long vttm_io_mem_pfn(struct ttm_buffer_object *tbo,
-				     unsigned long page_offset)
-{
-	struct page *page = vram_page(tbo, (u64)page_offset << PAGE_SHIFT);
-
-	/* Our fault handler has populated the range; this maps nothing. */
-	if (WARN_ON_ONCE(IS_ERR(page)))
-		return ~0UL >> PAGE_SHIFT;
-
-	return page_to_pfn(page);
-}
-
-static int vttm_access_memory(struct ttm_buffer_object *tbo, unsigned long offset,
-			      void *buf, int len, int write)
-{
-	int left = len;
-
-	while (left) {
-		unsigned long start = offset_in_page(offset);
-		int n = min_t(unsigned long, left, PAGE_SIZE - start);
-		struct page *page = vram_page(tbo, offset & PAGE_MASK);
-
-		if (IS_ERR(page))
-			return -EIO;
-
-		if (write)
-			memcpy_to_page(page, start, buf, n);
-		else
-			memcpy_from_page(buf, page, start, n);
-
-		buf += n;
-		offset += n;
-		left -= n;
-	}
-
-	return len;
 }
 
 static const struct ttm_device_funcs vttm_ttm_funcs = {

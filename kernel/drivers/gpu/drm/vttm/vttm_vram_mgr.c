@@ -127,12 +127,13 @@ static int vttm_vram_mgr_alloc(struct ttm_resource_manager *man,
 		goto err_fini;
 	}
 
-	/* As amdgpu: one range only if it was allocated in this order. */
+	/*
+	 * Their order makes no difference to the allocator. Unlike amdgpu take
+	 * them for one range whatever order they were allocated in.
+	 */
+	list_sort(NULL, &vres->blocks, compare_blocks);
 	if (blocks_adjoin(&mgr->mm, &vres->blocks))
 		vres->base.placement |= TTM_PL_FLAG_CONTIGUOUS;
-
-	/* Their order makes no difference to the allocator. */
-	list_sort(NULL, &vres->blocks, compare_blocks);
 	mutex_unlock(&mgr->lock);
 
 	vres->base.bus.caching = ttm_cached;
@@ -264,11 +265,17 @@ int vttm_vram_mgr_init(struct vttm_device *vdev)
 /**
  * vttm_vram_mgr_fini() - Destroy the resource manager of video memory
  * @vdev: the device, which has no BOs
+ *
+ * Does nothing if there is none.
  */
 void vttm_vram_mgr_fini(struct vttm_device *vdev)
 {
 	struct vttm_vram_mgr *mgr = &vdev->vram_mgr;
 	int ret;
+
+	/* A reset has failed. */
+	if (!ttm_manager_type(&vdev->bdev, TTM_PL_VRAM))
+		return;
 
 	ttm_resource_manager_set_used(&mgr->base, false);
 	ret = ttm_resource_manager_evict_all(&vdev->bdev, &mgr->base);

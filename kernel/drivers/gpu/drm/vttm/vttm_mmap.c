@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+#include <linux/dma-resv.h>
+#include <linux/highmem.h>
+
+#include <drm/drm_drv.h>
+#include <drm/drm_vma_manager.h>
+
+#include "vttm_drv.h"
+#include "vttm_gem.h"
+#include "vttm_mmap.h"
+
+/**
+ * vttm_io_mem_reserve() - Prepare a resource to be mapped
+ * @bdev: TTM device
+ * @res: the resource
+ *
+ * Return: 0.
+ */
+int vttm_io_mem_reserve(struct ttm_device *bdev, struct ttm_resource *res)
+{
+	/* Mapped by page number; not iomem, but this is how TTM is told. */
+	if (res->mem_type == TTM_PL_VRAM) {
+		res->bus.is_iomem = true;
+		res->bus.caching = ttm_cached;
+	}
+
+	return 0;
+}
+
+/* Page of video memory behind a page of a BO, which is present. */
+static struct page *vram_page(struct ttm_buffer_object *tbo, u64 offset)
+{
+	struct vttm_device *vdev = bdev_to_vttm_device(tbo->bdev);
+	struct vttm_vram_resource *vres = to_vttm_vram_resource(tbo->resource);
+	struct gpu_buddy_block *block;
+
+	list_for_each_entry(block, &vres->blocks, link) {
+		u64 size = gpu_buddy_block_size(&vdev->vram_mgr.mm, block);
+
+		if (offset < size)
+			return vttm_vram_store_get_page(&vdev->vram_store,
+							gpu_buddy_block_offset(block) + offset);
+		offset -= size;
+	}
+
+	return ERR_PTR(-EFAULT);
+}
+
+/**
+ * vttm_io_mem_pfn() - Page to map
+ * @tbo: a BO in video memory, with its reservation lock held
+ * @page_offset: page of the BO
+ *
+ * Return: page number.
+ */
+unsigned long vttm_io_mem_pfn(struct ttm_buffer_object *tbo,
+			      unsigned long page_offset)
+{
+	struct page *page = vram_page(tbo, (u64)page_offset << PAGE_SHIFT);
+
+	/* Our fault handler has populated the range; this maps nothing. */
+	if (WARN_ON_ONCE(IS_ERR(page)))
+		return ~0UL >> PAGE_SHIFT;
+
+	return page_to_pfn(page);
+}
+
+/**
+ * vttm_access_memory() - Read or write memory for a debugger
+ * @tbo: a BO in video memory, with its reservation lock held
+ * @offset: where in the BO
+ * @buf: what to write or where to read to
+ * @len: number of bytes
+ * @write: write, don't read
+ *
+ * Return: @len or -EIO.
+ */
+int vttm_access_memory(struct ttm_buffer_object *tbo, unsigned long offset, void *buf,
+		       int len, int write)
+{
+	int left = len;
+
+	while (left) {
+		unsigned long start = offset_in_page(offset);
+		int n = min_t(unsigned long, left, PAGE_SIZE - start);
+		struct page *page = vram_page(tbo, offset & PAGE_MASK);
+
+		if (IS_ERR(page))
+			return -EIO;
+
+		if (write)
+			memcpy_to_page(page, start, buf, n);
+		else
+			memcpy_from_page(buf, page, start, n);
+
+		buf += n;
+		offset += n;
+		left -= n;
+	}
+
+	return len;
+}
+
+/* Pages of video memory are allocated when they are touched. */
+static int populate_vram(struct ttm_buffer_object *tbo, unsigned long page,
+			 unsigned long num)
+{
+	struct vttm_device *vdev = bdev_to_vttm_device(tbo->bdev);
+	struct vttm_vram_resource *vres = to_vttm_vram_resource(tbo->resource);
+	u64 start = (u64)page << PAGE_SHIFT, size = (u64)num << PAGE_SHIFT;
+	struct gpu_buddy_block *block;
+	int ret;
+
+	dma_resv_assert_held(tbo->base.resv);
+
+	list_for_each_entry(block, &vres->blocks, link) {
+		u64 len = gpu_buddy_block_size(&vdev->vram_mgr.mm, block);
+
+		if (start < len && size) {
+			u64 n = min(len - start, size);
+
+			ret = vttm_vram_store_populate(&vdev->vram_store,
+						       gpu_buddy_block_offset(block) + start,
+						       n);
+			if (ret)
+				return ret;
+			size -= n;
+			start = 0;
+		} else {
+			start -= len;
+		}
+		if (!size)
+			break;
+	}
+
+	return 0;
+}
+
+static vm_fault_t vttm_gem_fault_reserved(struct vm_fault *vmf)
+{
+	struct vm_area_struct *vma = vmf->vma;
+	struct ttm_buffer_object *tbo = vma->vm_private_data;
+	unsigned long page, num = TTM_BO_VM_NUM_PREFAULT;
+
+	page = vmf->pgoff - drm_vma_node_start(&tbo->base.vma_node);
+	if (tbo->resource->mem_type == TTM_PL_VRAM && page < PFN_UP(tbo->base.size)) {
+		num = min(num, PFN_UP(tbo->base.size) - page);
+		if (populate_vram(tbo, page, num))
+			return VM_FAULT_OOM;
+	}
+
+	return ttm_bo_vm_fault_reserved(vmf, vma->vm_page_prot, num);
+}
+
+static vm_fault_t vttm_gem_fault(struct vm_fault *vmf)
+{
+	struct ttm_buffer_object *tbo = vmf->vma->vm_private_data;
+	vm_fault_t ret;
+	int idx;
+
+	ret = ttm_bo_vm_reserve(tbo, vmf);
+	if (ret)
+		return ret;
+
+	if (!tbo->resource) {
+		ret = VM_FAULT_SIGBUS;
+	} else if (drm_dev_enter(tbo->base.dev, &idx)) {
+		ret = vttm_gem_fault_reserved(vmf);
+		drm_dev_exit(idx);
+	} else {
+		ret = ttm_bo_vm_dummy_page(vmf, vmf->vma->vm_page_prot);
+	}
+
+	/* A retry has dropped the lock. */
+	if (ret == VM_FAULT_RETRY && !(vmf->flags & FAULT_FLAG_RETRY_NOWAIT))
+		return ret;
+
+	dma_resv_unlock(tbo->base.resv);
+	return ret;
+}
+
+/** vttm_gem_vm_ops - Operations of mappings. */
+const struct vm_operations_struct vttm_gem_vm_ops = {
+	.fault = vttm_gem_fault,
+	.open = ttm_bo_vm_open,
+	.close = ttm_bo_vm_close,
+	.access = ttm_bo_vm_access,
+};
+
+/**
+ * vttm_gem_mmap() - Map a BO
+ * @obj: the BO
+ * @vma: where to
+ *
+ * Return: 0, -EINVAL, or -EOPNOTSUPP if the device has no contents.
+ */
+int vttm_gem_mmap(struct drm_gem_object *obj, struct vm_area_struct *vma)
+{
+	int ret;
+
+	if (to_vttm_device(obj->dev)->config.no_contents)
+		return -EOPNOTSUPP;
+
+	ret = ttm_bo_mmap_obj(vma, &gem_to_vttm_bo(obj)->tbo);
+	if (ret)
+		return ret;
+
+	/* TTM has taken a reference of its own. */
+	drm_gem_object_put(obj);
+	return 0;
+}
