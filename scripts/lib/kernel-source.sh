@@ -85,7 +85,9 @@ source_fetch() {
 		source_name
 		_copy_own
 	else
-		[ "${1:-}" != --refresh ] && [ -r "$KERNEL_CACHE/current" ] || _fetch_debian
+		if [ "${1:-}" = --refresh ] || [ ! -r "$KERNEL_CACHE/current" ]; then
+			_fetch_debian
+		fi
 		source_name
 		[ -d "$BASE" ] || die "$BASE is gone: run 'scripts/kernel-tree fetch --refresh'"
 	fi

@@ -29,11 +29,12 @@ std::string find_region()
     while (capacity >> name >> size)
         if (name.starts_with("drm/vttm") && name.ends_with("/vram"))
             return name;
-    throw std::runtime_error("no region of vttm in /sys/fs/cgroup/dmem.capacity (cgroup v2 with the dmem controller needed)");
+    throw std::runtime_error(
+        "no region of vttm in /sys/fs/cgroup/dmem.capacity (cgroup v2 with the dmem controller needed)");
 }
 
-// TTM swaps out when all of its BOs exceed a part of the machine's memory. Without contents they need none, and a device
-// is to behave the same in a guest of any size.
+// TTM swaps out when all of its BOs exceed a part of the machine's memory. Without contents they need none,
+// and a device is to behave the same in a guest of any size.
 void lift_page_limits()
 {
     for (const char *name : {"pages_limit", "dma32_pages_limit"}) {
@@ -48,9 +49,12 @@ void lift_page_limits()
 const char *name_of(task_state s)
 {
     switch (s) {
-    case task_state::idle: return "idle";
-    case task_state::parked: return "parked";
-    case task_state::blocked: return "blocked";
+    case task_state::idle:
+        return "idle";
+    case task_state::parked:
+        return "parked";
+    case task_state::blocked:
+        return "blocked";
     }
     return "?";
 }
@@ -64,7 +68,10 @@ kernel_backend::kernel_backend(const kernel_options &options)
 }
 
 // Agents first: a cgroup with processes cannot be removed.
-kernel_backend::~kernel_backend() { agents_.clear(); }
+kernel_backend::~kernel_backend()
+{
+    agents_.clear();
+}
 
 kernel_backend::process &kernel_backend::find(u32 number)
 {
@@ -113,7 +120,8 @@ void kernel_backend::end_tasks()
         if (under_way == processes_.end())
             return;
         if (parked == processes_.end())
-            throw std::runtime_error(fmt::format("process {} is blocked and no other can go on", under_way->number));
+            throw std::runtime_error(
+                fmt::format("process {} is blocked and no other can go on", under_way->number));
         step(parked->number);
     }
 }
@@ -135,8 +143,9 @@ void kernel_backend::reset_device(const device_config &d)
             break;
     }
     if (err)
-        throw std::runtime_error(fmt::format("vttm: cannot reset the device: {}{}", std::strerror(-err),
-                                             err == -EBUSY ? " (BOs or submissions of others are left)" : ""));
+        throw std::runtime_error(
+            fmt::format("vttm: cannot reset the device: {}{}", std::strerror(-err),
+                        err == -EBUSY ? " (BOs or submissions of others are left)" : ""));
 }
 
 void kernel_backend::reset(const system_config &s)
@@ -171,7 +180,8 @@ void kernel_backend::reset(const system_config &s)
         task.process = c.process;
         if (!options_.free_running)
             if (const int err = agent_of(p).call(task).error; err && err != -EOPNOTSUPP)
-                throw std::runtime_error(fmt::format("vttm: cannot register task {}: {}", c.process, std::strerror(-err)));
+                throw std::runtime_error(
+                    fmt::format("vttm: cannot register task {}: {}", c.process, std::strerror(-err)));
         processes_.push_back(std::move(p));
     }
     now_valid_ = false;
@@ -199,7 +209,8 @@ result kernel_backend::share(const request &r)
     }
     process &to = find(owner->second);
     if (agent_of(to).pending())
-        throw std::runtime_error(fmt::format("sharing with process {}, which has an operation under way", to.number));
+        throw std::runtime_error(
+            fmt::format("sharing with process {}, which has an operation under way", to.number));
     wire::message m;
     m.kind = wire::message_kind::export_bo;
     m.vm = r.vm;
@@ -258,8 +269,8 @@ task_state kernel_backend::begin(const request &r)
     if (p.state != task_state::idle)
         throw std::runtime_error(fmt::format("process {} has an operation under way", r.process));
     // These take no lock, so nothing can come between their parts.
-    if (r.kind == request_kind::bo_share || r.kind == request_kind::list_define || r.kind == request_kind::touch_define ||
-        r.kind == request_kind::vm_open) {
+    if (r.kind == request_kind::bo_share || r.kind == request_kind::list_define ||
+        r.kind == request_kind::touch_define || r.kind == request_kind::vm_open) {
         p.ended_with = execute(r);
         p.ended = true;
         return task_state::idle;
@@ -328,7 +339,10 @@ u64 kernel_backend::now_ns()
     return now_ns_;
 }
 
-u64 kernel_backend::next_event_ns() { return lab_.next_ns(); }
+u64 kernel_backend::next_event_ns()
+{
+    return lab_.next_ns();
+}
 
 void kernel_backend::advance(u64 to_ns)
 {
@@ -336,7 +350,8 @@ void kernel_backend::advance(u64 to_ns)
         for (u64 now = now_ns(); now < to_ns; now = now_ns())
             ::usleep(static_cast<useconds_t>(std::min<u64>((to_ns - now + 999) / 1000, 100000)));
     } else if (const int err = lab_.advance(to_ns)) {
-        throw std::runtime_error(fmt::format("vttm: cannot advance the clock to {} ns: {}", to_ns, std::strerror(-err)));
+        throw std::runtime_error(
+            fmt::format("vttm: cannot advance the clock to {} ns: {}", to_ns, std::strerror(-err)));
     }
     after_call(true);
 }
@@ -348,14 +363,16 @@ bool kernel_backend::signaled(u32 vm, u64 seqno)
         return true; // a closed VM has waited for its submissions
     process &p = find(owner->second);
     if (agent_of(p).pending())
-        throw std::runtime_error(fmt::format("looking at a submission of process {}, which is busy", p.number));
+        throw std::runtime_error(
+            fmt::format("looking at a submission of process {}, which is busy", p.number));
     wire::message m;
     m.kind = wire::message_kind::signaled;
     m.vm = vm;
     m.seqno = seqno;
     const int err = agent_of(p).call(m).error;
     if (err && err != -ETIME)
-        throw std::runtime_error(fmt::format("vttm: submission {} of VM {}: {}", seqno, vm, std::strerror(-err)));
+        throw std::runtime_error(
+            fmt::format("vttm: submission {} of VM {}: {}", seqno, vm, std::strerror(-err)));
     return err == 0;
 }
 

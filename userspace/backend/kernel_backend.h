@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// memory_backend on the real TTM: drives the vttm driver of the running kernel (Linux with vttm loaded, as root, cgroup v2 and
-// debugfs mounted; scripts/vm makes such a guest). The calling process is the controller; each process of a workload is
-// an agent, a process of its own in its cgroup, so that charges, tickets and sleeping are the kernel's.
+// memory_backend on the real TTM: drives the vttm driver of the running kernel (Linux with vttm loaded, as
+// root, cgroup v2 and debugfs mounted; scripts/vm makes such a guest). The calling process is the controller;
+// each process of a workload is an agent, a process of its own in its cgroup, so that charges, tickets and
+// sleeping are the kernel's.
 //
-// Throws std::runtime_error if the device, a cgroup or an agent is not to be had, dies, or does not answer in time.
+// Throws std::runtime_error if the device, a cgroup or an agent is not to be had, dies, or does not answer in
+// time.
 #pragma once
 
 #include "backend/kernel_backend_agents.h"
@@ -18,8 +20,8 @@
 namespace vramlab::backend {
 
 struct kernel_options {
-    // Tasks that begin() started run in parallel and unsynchronised on the real clock, from the first step() on: for
-    // measuring contention, never for comparison. step() then runs the task to its end.
+    // Tasks that begin() started run in parallel and unsynchronised on the real clock, from the first step()
+    // on: for measuring contention, never for comparison. step() then runs the task to its end.
     bool free_running = false;
     u32 timeout_s = 60; // real time that one operation may take
 };

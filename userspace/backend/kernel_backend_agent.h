@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// An agent is one process of a workload: it opens a DRM file for each of its VMs, keeps handles by tag, and makes the
-// ioctls that the controller asks for. It holds no opinion: every error is the kernel's, save for labels, tags and lists that
-// it doesn't know, which it answers as semantics.rst says.
+// An agent is one process of a workload: it opens a DRM file for each of its VMs, keeps handles by tag, and
+// makes the ioctls that the controller asks for. It holds no opinion: every error is the kernel's, save for
+// labels, tags and lists that it doesn't know, which it answers as semantics.rst says.
 #pragma once
 
 #include "backend/kernel_backend_port.h"
@@ -22,7 +22,8 @@ public:
     kernel_agent(const kernel_agent &) = delete;
     kernel_agent &operator=(const kernel_agent &) = delete;
 
-    // Serves until quit or the end of the connection. Returns an exit status: 0, or 1 if the connection broke.
+    // Serves until quit or the end of the connection. Returns an exit status: 0, or 1 if the connection
+    // broke.
     int run();
 
 private:
@@ -41,8 +42,8 @@ private:
         u32 label = 0;
         int file = -1;
         u64 last_seqno = 0;
-        u64 generation = 1; // of the handle table
-        std::unordered_map<u64, u32> handles; // by tag; looked up, never iterated
+        u64 generation = 1;                     // of the handle table
+        std::unordered_map<u64, u32> handles;   // by tag; looked up, never iterated
         std::unordered_map<u32, bo_list> lists; // by id, likewise
         std::unordered_map<u32, touch_list> touch_sets;
     };

@@ -27,7 +27,8 @@ namespace {
     // Interrupts from the terminal are the controller's to handle.
     ::signal(SIGINT, SIG_IGN);
     ::signal(SIGQUIT, SIG_IGN);
-    // Only the standard streams and the socket: others' sockets would hide from the controller that they died.
+    // Only the standard streams and the socket: others' sockets would hide from the controller that they
+    // died.
     constexpr int own_socket = 3;
     if (socket != own_socket)
         ::dup2(socket, own_socket);
@@ -100,13 +101,15 @@ agent_process::~agent_process()
             ::kill(pid_, SIGKILL);
         ::usleep(1000);
     }
-    fmt::print(stderr, "vramlab: agent {} hangs in the kernel and was left behind{}\n", pid_, kernel_stack(pid_));
+    fmt::print(stderr, "vramlab: agent {} hangs in the kernel and was left behind{}\n", pid_,
+               kernel_stack(pid_));
 }
 
 void agent_process::fail(const std::string &what)
 {
     broken_ = true;
-    throw std::runtime_error(fmt::format("agent {} {} (it was asked: {}){}", pid_, what, asked_, kernel_stack(pid_)));
+    throw std::runtime_error(
+        fmt::format("agent {} {} (it was asked: {}){}", pid_, what, asked_, kernel_stack(pid_)));
 }
 
 void agent_process::send(int fd)
@@ -132,10 +135,11 @@ wire::reply agent_process::receive(int *fd_out)
     if (n == 0 && ::waitpid(pid_, &status, 0) == pid_) {
         const pid_t pid = std::exchange(pid_, -1);
         ::close(std::exchange(socket_, -1));
-        throw std::runtime_error(
-            WIFSIGNALED(status)
-                ? fmt::format("agent {} was killed by signal {} (it was asked: {})", pid, WTERMSIG(status), asked_)
-                : fmt::format("agent {} exited with {} (it was asked: {})", pid, WEXITSTATUS(status), asked_));
+        throw std::runtime_error(WIFSIGNALED(status)
+                                     ? fmt::format("agent {} was killed by signal {} (it was asked: {})", pid,
+                                                   WTERMSIG(status), asked_)
+                                     : fmt::format("agent {} exited with {} (it was asked: {})", pid,
+                                                   WEXITSTATUS(status), asked_));
     }
     fail("sent a malformed reply");
 }

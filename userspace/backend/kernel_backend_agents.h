@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The agent processes, from the controller's side: forked once, kept from workload to workload, killed at the end.
-// An agent that dies or does not answer in time throws std::runtime_error that says what it was asked.
+// The agent processes, from the controller's side: forked once, kept from workload to workload, killed at the
+// end. An agent that dies or does not answer in time throws std::runtime_error that says what it was asked.
 #pragma once
 
 #include "backend/kernel_backend_wire.h"
@@ -23,8 +23,8 @@ public:
 
     pid_t pid() const { return pid_; }
 
-    // Messages that make one exchange. send_request() sends a request's last packet and leaves its reply to receive(),
-    // so that agents can work at a time.
+    // Messages that make one exchange. send_request() sends a request's last packet and leaves its reply to
+    // receive(), so that agents can work at a time.
     wire::reply call(const wire::message &m, int fd_in = -1, int *fd_out = nullptr);
     wire::reply call(const request &r);
     void send_request(const request &r, u32 flags);

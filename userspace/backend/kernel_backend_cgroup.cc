@@ -37,19 +37,27 @@ int write_file(const std::string &file, std::string_view text)
 
 } // namespace
 
-dmem_cgroups::dmem_cgroups(std::string region, std::string root) : region_(std::move(region)), root_(std::move(root))
+dmem_cgroups::dmem_cgroups(std::string region, std::string root)
+    : region_(std::move(region)), root_(std::move(root))
 {
     if (const int err = write_file(root_ + "/cgroup.subtree_control", "+dmem"))
         fail(fmt::format("cannot enable the dmem controller in {} (is cgroup2 mounted there?)", root_), err);
 }
 
-dmem_cgroups::~dmem_cgroups() { remove_all(); }
+dmem_cgroups::~dmem_cgroups()
+{
+    remove_all();
+}
 
-std::string dmem_cgroups::dir_of(const std::string &path) const { return fmt::format("{}/vramlab.{}", root_, path); }
+std::string dmem_cgroups::dir_of(const std::string &path) const
+{
+    return fmt::format("{}/vramlab.{}", root_, path);
+}
 
 const dmem_cgroups::group *dmem_cgroups::find(const std::string &path) const
 {
-    const auto it = std::find_if(groups_.begin(), groups_.end(), [&](const group &g) { return g.path == path; });
+    const auto it =
+        std::find_if(groups_.begin(), groups_.end(), [&](const group &g) { return g.path == path; });
     return it == groups_.end() ? nullptr : &*it;
 }
 
@@ -67,8 +75,9 @@ bool dmem_cgroups::fits(const std::vector<cgroup_config> &groups) const
 {
     for (const cgroup_config &c : groups) {
         const group *const own = find(c.path);
-        const bool inner = std::any_of(groups.begin(), groups.end(),
-                                       [&](const cgroup_config &o) { return o.path.starts_with(c.path + "/"); });
+        const bool inner = std::any_of(groups.begin(), groups.end(), [&](const cgroup_config &o) {
+            return o.path.starts_with(c.path + "/");
+        });
         if (own && inner ? own->attached : own && own->inner)
             return false;
     }
@@ -85,9 +94,10 @@ dmem_cgroups::group &dmem_cgroups::make(const std::string &path)
         group &parent = make(path.substr(0, slash));
         parent.inner = true;
         if (const int err = write_file(parent.dir + "/cgroup.subtree_control", "+dmem"))
-            fail(fmt::format("cannot enable dmem below {} (a group with processes of its own has no children)",
-                             parent.dir),
-                 err);
+            fail(
+                fmt::format("cannot enable dmem below {} (a group with processes of its own has no children)",
+                            parent.dir),
+                err);
     }
     group g;
     g.path = path;

@@ -22,9 +22,9 @@ public:
     dmem_cgroups(const dmem_cgroups &) = delete;
     dmem_cgroups &operator=(const dmem_cgroups &) = delete;
 
-    // Groups are kept from workload to workload: moving processes and removing groups waits for RCU grace periods. One
-    // without limits and charges has no effect. False: a kept group had processes and is to have children, or the
-    // other way round. Then move all processes to the root and remove_all() first.
+    // Groups are kept from workload to workload: moving processes and removing groups waits for RCU grace
+    // periods. One without limits and charges has no effect. False: a kept group had processes and is to have
+    // children, or the other way round. Then move all processes to the root and remove_all() first.
     bool fits(const std::vector<cgroup_config> &groups) const;
     void remove_all();
     // Makes the groups of a workload (parents first) with their limits.
@@ -41,8 +41,8 @@ private:
         std::string path;
         std::string dir;
         int current_fd = -1;
-        bool limited = false; // limits may differ from the default
-        bool inner = false;   // has or had children
+        bool limited = false;  // limits may differ from the default
+        bool inner = false;    // has or had children
         bool attached = false; // has or had processes
     };
     std::string dir_of(const std::string &path) const;

@@ -24,9 +24,12 @@ constexpr u32 event_batch = 1024;
 task_state to_state(u32 state)
 {
     switch (state) {
-    case DRM_VTTM_TASK_IDLE: return task_state::idle;
-    case DRM_VTTM_TASK_PARKED: return task_state::parked;
-    case DRM_VTTM_TASK_BLOCKED: return task_state::blocked;
+    case DRM_VTTM_TASK_IDLE:
+        return task_state::idle;
+    case DRM_VTTM_TASK_PARKED:
+        return task_state::parked;
+    case DRM_VTTM_TASK_BLOCKED:
+        return task_state::blocked;
     }
     throw std::runtime_error(fmt::format("vttm: unknown task state {}", state));
 }
@@ -60,8 +63,9 @@ int vttm_lab::call(u32 op, u64 value, u64 ptr)
     if (::ioctl(file_, DRM_IOCTL_VTTM_LAB, &last_) == 0)
         return 0;
     if (errno == EINTR)
-        throw std::runtime_error(fmt::format("vttm: laboratory operation {} did not end within {} s: hung in the kernel",
-                                             op, watchdog_.timeout_s()));
+        throw std::runtime_error(
+            fmt::format("vttm: laboratory operation {} did not end within {} s: hung in the kernel", op,
+                        watchdog_.timeout_s()));
     return -errno;
 }
 
@@ -131,7 +135,8 @@ void vttm_lab::read_events(std::vector<drm_vttm_event> &records)
     for (;;) {
         const std::size_t old = records.size();
         records.resize(old + event_batch);
-        if (const int err = call(DRM_VTTM_LAB_EVENTS, event_batch, reinterpret_cast<std::uintptr_t>(&records[old])))
+        if (const int err =
+                call(DRM_VTTM_LAB_EVENTS, event_batch, reinterpret_cast<std::uintptr_t>(&records[old])))
             fail("reading the event log", err);
         if (last_.lost)
             throw std::runtime_error(fmt::format("vttm: {} event records were lost", last_.lost));
@@ -141,7 +146,8 @@ void vttm_lab::read_events(std::vector<drm_vttm_event> &records)
     }
 }
 
-void event_translator::translate(const std::vector<drm_vttm_event> &records, u64 now_ns, events::event_sink &sink)
+void event_translator::translate(const std::vector<drm_vttm_event> &records, u64 now_ns,
+                                 events::event_sink &sink)
 {
     const auto deliver_until = [&](u64 time_ns) {
         const auto end = std::find_if(running_.begin(), running_.end(),

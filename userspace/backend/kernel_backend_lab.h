@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// DRM_IOCTL_VTTM_LAB from the controller's side: the clock, lockstep, the event log, the state file. A call that does not
-// return within the time limit, which only a bug makes happen, throws std::runtime_error instead of hanging.
+// DRM_IOCTL_VTTM_LAB from the controller's side: the clock, lockstep, the event log, the state file. A call
+// that does not return within the time limit, which only a bug makes happen, throws std::runtime_error
+// instead of hanging.
 #pragma once
 
 #include "backend/kernel_backend_port.h"

@@ -47,7 +47,8 @@ vttm_port::vttm_port()
         ::close(fd);
     }
     if (node_.empty())
-        throw std::runtime_error("no DRM device of driver vttm in /dev/dri (is the module loaded, are we in the guest?)");
+        throw std::runtime_error(
+            "no DRM device of driver vttm in /dev/dri (is the module loaded, are we in the guest?)");
 }
 
 int vttm_port::open()
@@ -56,7 +57,10 @@ int vttm_port::open()
     return fd < 0 ? -errno : fd;
 }
 
-void vttm_port::close(int file) { ::close(file); }
+void vttm_port::close(int file)
+{
+    ::close(file);
+}
 
 // Not drmIoctl(), which repeats on EAGAIN for ever: an -EAGAIN that escapes from a charge must be seen.
 int vttm_port::ioctl(int file, unsigned long nr, void *arg)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The system calls that reach vttm, so that the agent can be tested without it. Errors are negative error numbers.
+// The system calls that reach vttm, so that the agent can be tested without it. Errors are negative error
+// numbers.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Does the wire carry requests unharmed, and does an agent make of them what the driver should be asked? Without a kernel: the
-// agent's system calls go to a fake.
+// Does the wire carry requests unharmed, and does an agent make of them what the driver should be asked?
+// Without a kernel: the agent's system calls go to a fake.
 #include "backend/kernel_backend_agent.h"
 #include "backend/kernel_backend_agents.h"
 
@@ -269,7 +269,8 @@ TEST_F(kernel_backend_agent, lockstep_operations_report_their_end)
     EXPECT_EQ(ask(simple(request_kind::vm_open, 5), wire::flag_lockstep).error, 0);
     ASSERT_GE(port_.calls.size(), 2u);
     EXPECT_EQ(port_.calls.back().nr, static_cast<unsigned long>(DRM_IOCTL_VTTM_LAB));
-    EXPECT_EQ(port_.calls[port_.calls.size() - 2].nr, static_cast<unsigned long>(DRM_IOCTL_VTTM_VM_SET_LABEL));
+    EXPECT_EQ(port_.calls[port_.calls.size() - 2].nr,
+              static_cast<unsigned long>(DRM_IOCTL_VTTM_VM_SET_LABEL));
 }
 
 TEST_F(kernel_backend_agent, shares_by_descriptor)

@@ -17,7 +17,7 @@ void on_signal(int) {}
 
 watchdog::watchdog(u32 timeout_s) : timeout_s_(timeout_s), watched_(::pthread_self())
 {
-    struct sigaction action{}; // without SA_RESTART: the call is to fail
+    struct sigaction action {}; // without SA_RESTART: the call is to fail
     action.sa_handler = on_signal;
     ::sigaction(SIGRTMIN, &action, nullptr);
     thread_ = std::jthread([this](std::stop_token stop) { watch(std::move(stop)); });
@@ -36,7 +36,8 @@ void watchdog::watch(std::stop_token stop)
         seconds = calls == seen ? seconds + 1 : 0;
         seen = calls;
         if ((calls & 1) && seconds >= timeout_s_ && !stop.stop_requested())
-            ::pthread_kill(watched_, SIGRTMIN); // again each second: one that comes just before the call is lost
+            ::pthread_kill(watched_,
+                           SIGRTMIN); // again each second: one that comes just before the call is lost
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Interrupts a system call of the thread that made it when it does not return within a time limit (real time). Costs the
-// watched thread two stores a call: arming a timer around each ioctl would cost as much as the ioctl.
+// Interrupts a system call of the thread that made it when it does not return within a time limit (real
+// time). Costs the watched thread two stores a call: arming a timer around each ioctl would cost as much as
+// the ioctl.
 #pragma once
 
 #include "base/types.h"

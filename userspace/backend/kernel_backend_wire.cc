@@ -18,7 +18,10 @@ void append(std::vector<std::byte> &packet, const void *data, std::size_t bytes)
     packet.insert(packet.end(), p, p + bytes);
 }
 
-std::size_t element_count(const request &r) { return std::max(r.bos.size(), r.touches.size()); }
+std::size_t element_count(const request &r)
+{
+    return std::max(r.bos.size(), r.touches.size());
+}
 
 // The n-th slice of elements_max.
 template <typename T> std::span<const T> slice(const std::vector<T> &all, u32 n)

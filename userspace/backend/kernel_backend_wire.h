@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Messages between the controller (kernel_backend) and its agents, one per process of a workload. Both run on one machine
-// and from one executable, so messages are plain structures in host byte order over a SOCK_SEQPACKET socket: one message
-// a packet, one reply a message. A file descriptor (a shared BO) travels beside a message as SCM_RIGHTS.
+// Messages between the controller (kernel_backend) and its agents, one per process of a workload. Both run on
+// one machine and from one executable, so messages are plain structures in host byte order over a
+// SOCK_SEQPACKET socket: one message a packet, one reply a message. A file descriptor (a shared BO) travels
+// beside a message as SCM_RIGHTS.
 #pragma once
 
 #include "base/request.h"
@@ -13,12 +14,12 @@
 namespace vramlab::backend::wire {
 
 enum class message_kind : u32 {
-    request,   // a request of the workload
-    export_bo, // vm, bo: the reply carries a dma-buf
-    import_bo, // vm, bo: comes with a dma-buf
-    signaled,  // vm, seqno: error is 0, or -ETIME if it is not finished
+    request,     // a request of the workload
+    export_bo,   // vm, bo: the reply carries a dma-buf
+    import_bo,   // vm, bo: comes with a dma-buf
+    signaled,    // vm, seqno: error is 0, or -ETIME if it is not finished
     become_task, // process: lockstep registration
-    reset,     // close all files
+    reset,       // close all files
     quit,
 };
 
@@ -77,8 +78,9 @@ bool decode(std::span<const std::byte> packet, view &v);
 
 // One packet, and a file descriptor beside it if fd is not negative. False with errno set.
 bool send_packet(int socket, std::span<const std::byte> packet, int fd = -1);
-// Length of the packet, 0 at the end of the connection, -1 with errno set (EAGAIN: the socket's timeout, EMSGSIZE: cut off).
-// A descriptor that came with it goes to *fd, which else becomes -1; without a place to put it, it is closed.
+// Length of the packet, 0 at the end of the connection, -1 with errno set (EAGAIN: the socket's timeout,
+// EMSGSIZE: cut off). A descriptor that came with it goes to *fd, which else becomes -1; without a place to
+// put it, it is closed.
 long receive_packet(int socket, std::span<std::byte> buffer, int *fd = nullptr);
 
 } // namespace vramlab::backend::wire

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The one seam between workloads and memory managers. Two implementations: sim_backend (the model) and kernel_backend
-// (the real TTM, through libdrm on vttm). Both are deterministic under the virtual clock.
+// The one seam between workloads and memory managers. Two implementations: sim_backend (the model) and
+// kernel_backend (the real TTM, through libdrm on vttm). Both are deterministic under the virtual clock.
 //
-// Requests never throw for errors of the memory manager (those are in result::error); misuse of the interface and broken
-// transport throw std::runtime_error.
+// Requests never throw for errors of the memory manager (those are in result::error); misuse of the interface
+// and broken transport throw std::runtime_error.
 #pragma once
 
 #include "base/request.h"
@@ -35,16 +35,16 @@ public:
     // Runs a request to its end. No other task may be under way.
     virtual result execute(const request &r) = 0;
 
-    // Concurrency. begin() starts a request as the task of r.process (which must be idle) and runs it to its first park
-    // point, until it blocks or ends. step() lets a parked task go on likewise. When state_of() is idle after begin(),
-    // take_result() returns what came of it, once.
+    // Concurrency. begin() starts a request as the task of r.process (which must be idle) and runs it to its
+    // first park point, until it blocks or ends. step() lets a parked task go on likewise. When state_of() is
+    // idle after begin(), take_result() returns what came of it, once.
     virtual task_state begin(const request &r) = 0;
     virtual task_state step(u32 process) = 0;
     virtual task_state state_of(u32 process) = 0;
     virtual result take_result(u32 process) = 0;
 
-    // Device clock, ns. next_event_ns(): when the device does something next if left alone, never_ns if nothing.
-    // advance() to an absolute time, not before now.
+    // Device clock, ns. next_event_ns(): when the device does something next if left alone, never_ns if
+    // nothing. advance() to an absolute time, not before now.
     virtual u64 now_ns() = 0;
     virtual u64 next_event_ns() = 0;
     virtual void advance(u64 to_ns) = 0;

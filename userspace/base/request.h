@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a process asks of the memory manager: the vocabulary that workloads and both backends share. Semantics of each
-// request: Documentation/semantics.rst.
+// What a process asks of the memory manager: the vocabulary that workloads and both backends share. Semantics
+// of each request: Documentation/semantics.rst.
 #pragma once
 
 #include "base/device_config.h"
@@ -29,7 +29,8 @@ inline constexpr u32 priority_default = 7;
 enum class request_kind : u8 {
     vm_open,         // process, vm (new label, unique in the workload)
     vm_close,        // vm
-    bo_create,       // vm, bo (new tag, not zero, unique in the workload), size, preferred, allowed, flags, priority
+    bo_create,       // vm, bo (new tag, not zero, unique in the workload), size, preferred, allowed, flags,
+                     // priority
     bo_share,        // vm (has it), bo, target_vm (of any process): the same BO, one more handle
     bo_destroy,      // vm, bo: closes this VM's handle
     bo_set_priority, // vm, bo, priority
@@ -80,8 +81,8 @@ struct result {
     friend bool operator==(const result &, const result &) = default;
 };
 
-// A cgroup of a workload, named by its path below the workload's root ("user/game"). Limits in bytes of VRAM; the default
-// is no protection and no maximum (cgroup v2, dmem controller).
+// A cgroup of a workload, named by its path below the workload's root ("user/game"). Limits in bytes of VRAM;
+// the default is no protection and no maximum (cgroup v2, dmem controller).
 struct cgroup_config {
     std::string path;
     u64 min_bytes = 0;

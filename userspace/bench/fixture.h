@@ -36,8 +36,9 @@ public:
                   .size_bytes = bo_size_bytes,
                   .preferred = domain_vram});
             tags.push_back(tag);
+            if (tag % list_length == 0)
+                backend.advance(backend.now_ns() + ns_per_s); // clears are done
         }
-        backend.advance(backend.now_ns() + ns_per_s * 100); // clears are done
         lists_ = static_cast<u32>(bos / list_length);
         // Shuffled: as many lists again, so that a BO's turn comes at irregular times.
         rng random(1);

@@ -80,12 +80,20 @@ std::string policy_description(const std::string &name)
         return "evicts in random order instead of the LRU's";
     if (name == "idle-victims")
         return "evicts only what is idle: nothing is moved behind a job";
+    if (name == "idle-victims")
+        return "evicts only what no job uses";
+    if (name == "scattered-scanout")
+        return "scanout needs VRAM, but no contiguous range";
+    if (name == "scanout-anywhere")
+        return "scanout may be in GTT";
     if (name == "all-gtt")
         return "keeps out of VRAM what may be elsewhere";
     if (name == "protection-off")
         return "dmem min and low do nothing";
     if (name == "scattered-scanout")
         return "scanout needs VRAM, but no single range";
+    if (name == "scanout-anywhere")
+        return "scanout works from GTT too";
     return "";
 }
 

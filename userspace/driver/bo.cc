@@ -144,7 +144,7 @@ int pin_locked(vttm_device &dev, vttm_bo &bo)
 {
     if (bo.pin_count) {
         const ttm_resource &res = *bo.resource;
-        if (res.mem_type != TTM_PL_VRAM ||
+        if (!(vttm_domain_of(&res) & dev.pol.scanout_domains()) ||
             (dev.pol.scanout_contiguous() && !(res.placement & TTM_PL_FLAG_CONTIGUOUS)))
             return -EINVAL;
         ttm_bo_pin(&bo);
@@ -152,7 +152,7 @@ int pin_locked(vttm_device &dev, vttm_bo &bo)
     }
 
     bo.cpu_access = true; // force it into the visible part: from the bottom
-    vttm_placement pl = vttm_bo_placement_from_domain(bo, domain_vram);
+    vttm_placement pl = vttm_bo_placement_from_domain(bo, dev.pol.scanout_domains());
     if (dev.pol.scanout_contiguous())
         pl.places[0].flags |= TTM_PL_FLAG_CONTIGUOUS;
     const ttm_placement placement = pl.ttm();
@@ -160,14 +160,15 @@ int pin_locked(vttm_device &dev, vttm_bo &bo)
     if (const int r = ttm_bo_validate(&bo, &placement, &ctx))
         return r;
     ttm_bo_pin(&bo);
-    dev.vram_pinned_bytes += bo.size;
+    if (bo.resource->mem_type == TTM_PL_VRAM)
+        dev.vram_pinned_bytes += bo.size;
     return 0;
 }
 
-void emit_pin(const vttm_bo &bo, events::event_type type)
+void emit_pin(const vttm_bo &bo, events::event_type type, int error)
 {
     if (tracing())
-        record_event({.bo = bo.tag, .vm = bo.vm ? bo.vm->label : 0, .type = type});
+        record_event({.bo = bo.tag, .vm = bo.vm ? bo.vm->label : 0, .error = error, .type = type});
 }
 
 } // namespace
@@ -184,8 +185,7 @@ int vttm_bo_pin(vttm_device &dev, vttm_bo &bo, u32 *pins)
     }
     if (!r)
         ++*pins;
-    if (!r)
-        emit_pin(bo, events::event_type::pin);
+    emit_pin(bo, events::event_type::pin, r);
     dma_resv_unlock(*bo.resv);
     return r;
 }
@@ -198,11 +198,10 @@ int vttm_bo_unpin(vttm_device &dev, vttm_bo &bo, u32 *pins)
     if (!r) {
         --*pins;
         ttm_bo_unpin(&bo);
-        if (!bo.pin_count)
+        if (!bo.pin_count && bo.resource->mem_type == TTM_PL_VRAM)
             dev.vram_pinned_bytes -= bo.size;
     }
-    if (!r)
-        emit_pin(bo, events::event_type::unpin);
+    emit_pin(bo, events::event_type::unpin, r);
     dma_resv_unlock(*bo.resv);
     return r;
 }

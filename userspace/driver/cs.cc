@@ -41,8 +41,8 @@ private:
     u64 link_bytes_ = 0;
 };
 
-// Not in the kernel: a million BOs do not fit the caches, but a list does, if what this submission will read and write is asked
-// for early: the BO, its resource, the neighbours of that in the LRU list.
+// Not in the kernel: a million BOs do not fit the caches, but a list does, if what this submission will read
+// and write is asked for early: the BO, its resource, the neighbours of that in the LRU list.
 void cs_parser::prefetch_ahead(std::size_t i) const
 {
     constexpr std::size_t far = 24, middle = 16, near = 8, line = 64;

@@ -90,13 +90,21 @@ public:
     bool scanout_contiguous() const override { return false; }
 };
 
+// A display engine that reaches system memory too, as in an APU.
+class scanout_anywhere final : public policy {
+public:
+    const char *name() const override { return "scanout-anywhere"; }
+    bool scanout_contiguous() const override { return false; }
+    u32 scanout_domains() const override { return domain_vram | domain_gtt; }
+};
+
 } // namespace
 
 const std::vector<std::string_view> &policy_names()
 {
-    static const std::vector<std::string_view> names = {"mainline-7.3.4", "no-migration", "random-victim",
-                                                        "idle-victims",   "all-gtt",      "protection-off",
-                                                        "scattered-scanout"};
+    static const std::vector<std::string_view> names = {
+        "mainline-7.3.4", "no-migration",   "random-victim",     "idle-victims",
+        "all-gtt",        "protection-off", "scattered-scanout", "scanout-anywhere"};
     return names;
 }
 
@@ -116,6 +124,8 @@ std::unique_ptr<policy> make_policy(std::string_view name, u64 seed)
         return std::make_unique<protection_off>();
     if (name == "scattered-scanout")
         return std::make_unique<scattered_scanout>();
+    if (name == "scanout-anywhere")
+        return std::make_unique<scanout_anywhere>();
     return nullptr;
 }
 

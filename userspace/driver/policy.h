@@ -3,7 +3,7 @@
 // amdgpu.
 #pragma once
 
-#include "base/types.h"
+#include "base/request.h"
 #include "kmd/ttm_device.h"
 
 #include <memory>
@@ -29,12 +29,15 @@ public:
     virtual std::unique_ptr<kmd::ttm_walk_policy> victims() const { return nullptr; }
     // Whether what is scanned out must be one physical range (and not just in VRAM).
     virtual bool scanout_contiguous() const { return true; }
+    // Where what is scanned out may be.
+    virtual u32 scanout_domains() const { return domain_vram; }
     // Whether dmem min and low do nothing.
     virtual bool ignore_protection() const { return false; }
 };
 
-// "mainline-7.3.4", "no-migration", "random-victim", "idle-victims", "all-gtt", "protection-off", "scattered-scanout"; nullptr if there is none of
-// that name. seed: of what is drawn, if anything.
+// "mainline-7.3.4", "no-migration", "random-victim", "idle-victims", "all-gtt", "protection-off",
+// "scattered-scanout", "scanout-anywhere"; nullptr if there is none of that name. seed: of what is drawn, if
+// anything.
 std::unique_ptr<policy> make_policy(std::string_view name, u64 seed = 1);
 const std::vector<std::string_view> &policy_names();
 

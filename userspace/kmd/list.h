@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Models include/linux/list.h: circular doubly linked intrusive lists. An element inherits list_head (once) and is got back
-// with a static_cast; lists neither own nor count their elements.
+// Models include/linux/list.h: circular doubly linked intrusive lists. An element inherits list_head (once)
+// and is got back with a static_cast; lists neither own nor count their elements.
 #pragma once
 
 #include "base/types.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See ttm_bo.h. Models ttm_bo.c except for eviction (ttm_bo_evict.cc, ttm_bo_alloc.cc) and swapout (ttm_bo_swapout.cc).
+// See ttm_bo.h. Models ttm_bo.c except for eviction (ttm_bo_evict.cc, ttm_bo_alloc.cc) and swapout
+// (ttm_bo_swapout.cc).
 #include "kmd/ttm_internal.h"
 
 namespace vramlab::kmd {
@@ -125,7 +126,8 @@ void ttm_bo_cleanup_memtype_use(ttm_buffer_object *bo)
     ttm_resource_free(bo, &bo->resource);
 }
 
-// Nobody refers to the BO any more: from now on its memory waits for its own copies of the fences, not for a VM's resv.
+// Nobody refers to the BO any more: from now on its memory waits for its own copies of the fences, not for a
+// VM's resv.
 static int ttm_bo_individualize_resv(ttm_buffer_object *bo)
 {
     if (bo->resv == &bo->_resv)
@@ -264,16 +266,17 @@ int ttm_bo_validate(ttm_buffer_object *bo, const ttm_placement *placement, ttm_o
     dma_resv_assert_held(bo->resv);
 
     const u64 before = ttm_trace_domain(bo->resource);
-    const int ret = placement->num_placement ? ttm_bo_do_validate(bo, placement, ctx) : ttm_bo_pipeline_gutting(bo);
+    const int ret =
+        placement->num_placement ? ttm_bo_do_validate(bo, placement, ctx) : ttm_bo_pipeline_gutting(bo);
 
     if (tracing()) [[unlikely]]
         trace_validate(bo, placement, before, ret);
     return ret;
 }
 
-int ttm_bo_init_reserved(ttm_device *bdev, ttm_buffer_object *bo, ttm_bo_type type, const ttm_placement *placement,
-                         u32 alignment_pages, ttm_operation_ctx *ctx, dma_resv *resv,
-                         void (*destroy)(ttm_buffer_object *))
+int ttm_bo_init_reserved(ttm_device *bdev, ttm_buffer_object *bo, ttm_bo_type type,
+                         const ttm_placement *placement, u32 alignment_pages, ttm_operation_ctx *ctx,
+                         dma_resv *resv, void (*destroy)(ttm_buffer_object *))
 {
     bo->kref = 1;
     bo->bdev = bdev;
@@ -299,8 +302,9 @@ int ttm_bo_init_reserved(ttm_device *bdev, ttm_buffer_object *bo, ttm_bo_type ty
     return ret;
 }
 
-int ttm_bo_init_validate(ttm_device *bdev, ttm_buffer_object *bo, ttm_bo_type type, const ttm_placement *placement,
-                         u32 alignment_pages, bool interruptible, dma_resv *resv, void (*destroy)(ttm_buffer_object *))
+int ttm_bo_init_validate(ttm_device *bdev, ttm_buffer_object *bo, ttm_bo_type type,
+                         const ttm_placement *placement, u32 alignment_pages, bool interruptible,
+                         dma_resv *resv, void (*destroy)(ttm_buffer_object *))
 {
     ttm_operation_ctx ctx;
     ctx.interruptible = interruptible;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Models drivers/gpu/drm/ttm/{ttm_bo,ttm_bo_util}.c, ttm_bo_internal.h and include/drm/ttm/ttm_bo.h: buffer objects, their
-// placement, eviction, moves, swapout and delayed deletion. Names, errors and the order of decisions are the kernel's.
+// Models drivers/gpu/drm/ttm/{ttm_bo,ttm_bo_util}.c, ttm_bo_internal.h and include/drm/ttm/ttm_bo.h: buffer
+// objects, their placement, eviction, moves, swapout and delayed deletion. Names, errors and the order of
+// decisions are the kernel's.
 //
-// Errors: 0 or negative. -ERESTARTSYS and -EINTR never occur, as nobody sends signals. Waits have no timeout (the kernel's is
-// 15 s). Locks are those of kmd/dma_resv.h: functions that take a ticket or sleep may let other tasks run.
+// Errors: 0 or negative. -ERESTARTSYS and -EINTR never occur, as nobody sends signals. Waits have no timeout
+// (the kernel's is 15 s). Locks are those of kmd/dma_resv.h: functions that take a ticket or sleep may let
+// other tasks run.
 //
-// Omits: CPU mappings (kmap, vmap, faults, io_mem_*, the vma offset manager), the shrinker's backup path, sg tables.
+// Omits: CPU mappings (kmap, vmap, faults, io_mem_*, the vma offset manager), the shrinker's backup path, sg
+// tables.
 #pragma once
 
 #include "kmd/dma_resv.h"
@@ -20,16 +23,17 @@ enum ttm_bo_type : u8 { ttm_bo_type_device, ttm_bo_type_kernel, ttm_bo_type_sg }
 
 // Base of the drivers' BOs. Members below size are under the resv, LRU membership as in ttm_resource.h.
 //
-// Life: ttm_bo_init_reserved() makes it with one reference, which is the GEM object's (drm_gem_object::free of the driver ends in
-// ttm_bo_fini()). After the last one it becomes a zombie until its fences are signalled, then destroy() frees it.
+// Life: ttm_bo_init_reserved() makes it with one reference, which is the GEM object's (drm_gem_object::free
+// of the driver ends in ttm_bo_fini()). After the last one it becomes a zombie until its fences are
+// signalled, then destroy() frees it.
 struct ttm_buffer_object : drm_gem_object {
-    u32 kref = 0;                                  // references of TTM's users, beside GEM's
-    dma_resv _resv;                                // the BO's own; resv points here or at a VM's
-    u64 size = 0;                                  // bytes
+    u32 kref = 0;   // references of TTM's users, beside GEM's
+    dma_resv _resv; // the BO's own; resv points here or at a VM's
+    u64 size = 0;   // bytes
     ttm_device *bdev = nullptr;
     void (*destroy)(ttm_buffer_object *) = nullptr; // also tells whose BO it is: a ghost has TTM's own
-    ttm_resource *resource = nullptr;              // current placement, owned
-    ttm_tt *ttm = nullptr;                         // owned
+    ttm_resource *resource = nullptr;               // current placement, owned
+    ttm_tt *ttm = nullptr;                          // owned
     ttm_lru_bulk_move *bulk_move = nullptr;
     u32 page_alignment = 0;
     u16 pin_count = 0;
@@ -79,21 +83,23 @@ void ttm_bo_set_bulk_move(ttm_buffer_object *bo, ttm_lru_bulk_move *bulk);
 void ttm_bo_pin(ttm_buffer_object *bo);
 void ttm_bo_unpin(ttm_buffer_object *bo);
 
-// Moves bo to the first place that has room, then evicting, unless it is in a compatible one. -ENOMEM: no space; -EINVAL: pinned;
-// -EBUSY: ctx->no_wait_gpu. On failure the BO is where it was, or in a hop's place. No placement: its memory is dropped.
+// Moves bo to the first place that has room, then evicting, unless it is in a compatible one. -ENOMEM: no
+// space; -EINVAL: pinned; -EBUSY: ctx->no_wait_gpu. On failure the BO is where it was, or in a hop's place.
+// No placement: its memory is dropped.
 int ttm_bo_validate(ttm_buffer_object *bo, const ttm_placement *placement, ttm_operation_ctx *ctx);
-int ttm_bo_mem_space(ttm_buffer_object *bo, const ttm_placement *placement, ttm_resource **res, ttm_operation_ctx *ctx);
+int ttm_bo_mem_space(ttm_buffer_object *bo, const ttm_placement *placement, ttm_resource **res,
+                     ttm_operation_ctx *ctx);
 int ttm_bo_wait_ctx(ttm_buffer_object *bo, ttm_operation_ctx *ctx);
 bool ttm_bo_eviction_valuable(ttm_buffer_object *bo, const ttm_place *place);
 
-// bo->size is set by the caller. If resv is nullptr the BO's own is locked and stays so on success; else it is held by the
-// caller. On failure destroy() has been called: bo is gone.
-int ttm_bo_init_reserved(ttm_device *bdev, ttm_buffer_object *bo, ttm_bo_type type, const ttm_placement *placement,
-                         u32 alignment_pages, ttm_operation_ctx *ctx, dma_resv *resv,
-                         void (*destroy)(ttm_buffer_object *));
-int ttm_bo_init_validate(ttm_device *bdev, ttm_buffer_object *bo, ttm_bo_type type, const ttm_placement *placement,
-                         u32 alignment_pages, bool interruptible, dma_resv *resv,
-                         void (*destroy)(ttm_buffer_object *));
+// bo->size is set by the caller. If resv is nullptr the BO's own is locked and stays so on success; else it
+// is held by the caller. On failure destroy() has been called: bo is gone.
+int ttm_bo_init_reserved(ttm_device *bdev, ttm_buffer_object *bo, ttm_bo_type type,
+                         const ttm_placement *placement, u32 alignment_pages, ttm_operation_ctx *ctx,
+                         dma_resv *resv, void (*destroy)(ttm_buffer_object *));
+int ttm_bo_init_validate(ttm_device *bdev, ttm_buffer_object *bo, ttm_bo_type type,
+                         const ttm_placement *placement, u32 alignment_pages, bool interruptible,
+                         dma_resv *resv, void (*destroy)(ttm_buffer_object *));
 
 // -ENOENT: the lists are empty.
 int ttm_bo_evict_first(ttm_device *bdev, ttm_resource_manager *man, ttm_operation_ctx *ctx);
@@ -115,7 +121,8 @@ int ttm_bo_move_accel_cleanup(ttm_buffer_object *bo, dma_fence *fence, bool evic
 void ttm_bo_move_sync_cleanup(ttm_buffer_object *bo, ttm_resource *new_mem);
 int ttm_bo_pipeline_gutting(ttm_buffer_object *bo);
 
-// The BO whose old memory a ghost holds, nullptr if bo is no ghost. Drivers must not cast a ghost to their own type.
+// The BO whose old memory a ghost holds, nullptr if bo is no ghost. Drivers must not cast a ghost to their
+// own type.
 const ttm_buffer_object *ttm_bo_ghost_of(const ttm_buffer_object *bo);
 
 struct ttm_lru_walk;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See ttm_bo.h. Models the part of ttm_bo.c that finds memory for a BO: ttm_bo_alloc_at_place(), ttm_bo_alloc_resource() and
-// ttm_bo_mem_space().
+// See ttm_bo.h. Models the part of ttm_bo.c that finds memory for a BO: ttm_bo_alloc_at_place(),
+// ttm_bo_alloc_resource() and ttm_bo_mem_space().
 #include "kmd/dmem_cgroup.h"
 #include "kmd/ttm_internal.h"
 
@@ -39,8 +39,9 @@ int ttm_bo_alloc_at_place(ttm_buffer_object *bo, const ttm_place *place, bool fo
         }
     }
 
-    // Protected cgroups are entitled to their memory: below min, eviction is allowed before other places are tried, as if space
-    // were forced; below low, only of what is protected by neither (may_try_low stays false).
+    // Protected cgroups are entitled to their memory: below min, eviction is allowed before other places are
+    // tried, as if space were forced; below low, only of what is protected by neither (may_try_low stays
+    // false).
     if (!alloc_state->in_evict && !bo->bdev->ignore_protection) {
         may_evict |= dmem_cgroup_below_min(nullptr, alloc_state->charge_pool);
         alloc_state->may_try_low = may_evict;
@@ -65,7 +66,8 @@ int ttm_bo_alloc_at_place(ttm_buffer_object *bo, const ttm_place *place, bool fo
 }
 
 // The memory may still be in use by evictions that are under way: whoever uses the BO waits for them.
-static int ttm_bo_add_pipelined_eviction_fences(ttm_buffer_object *bo, ttm_resource_manager *man, bool no_wait_gpu)
+static int ttm_bo_add_pipelined_eviction_fences(ttm_buffer_object *bo, ttm_resource_manager *man,
+                                                bool no_wait_gpu)
 {
     for (dma_fence *fence : man->eviction_fences) {
         if (!fence)
@@ -141,7 +143,8 @@ int ttm_bo_alloc_resource(ttm_buffer_object *bo, const ttm_placement *placement,
     return -ENOSPC;
 }
 
-int ttm_bo_mem_space(ttm_buffer_object *bo, const ttm_placement *placement, ttm_resource **res, ttm_operation_ctx *ctx)
+int ttm_bo_mem_space(ttm_buffer_object *bo, const ttm_placement *placement, ttm_resource **res,
+                     ttm_operation_ctx *ctx)
 {
     bool force_space = false;
     int ret;

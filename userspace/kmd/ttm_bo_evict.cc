@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See ttm_bo.h. Models the part of ttm_bo.c that evicts: for an allocation, for a cgroup over its maximum, and all.
+// See ttm_bo.h. Models the part of ttm_bo.c that evicts: for an allocation, for a cgroup over its maximum,
+// and all.
 #include "kmd/dmem_cgroup.h"
 #include "kmd/ttm_internal.h"
 
@@ -103,18 +104,20 @@ int ttm_bo_evict_first(ttm_device *, ttm_resource_manager *man, ttm_operation_ct
 
 namespace {
 struct ttm_bo_evict_walk : ttm_lru_walk {
-    const ttm_place *place = nullptr;        // nullptr: cgroup drain
-    ttm_buffer_object *evictor = nullptr;    // for whom; likewise
-    ttm_resource **res = nullptr;            // what it got; likewise
-    u64 evicted = 0;                         // successful evictions
-    bool try_low = false;                    // also BOs below their dmem low
-    bool hit_low = false;                    // some were left alone for that
+    const ttm_place *place = nullptr;     // nullptr: cgroup drain
+    ttm_buffer_object *evictor = nullptr; // for whom; likewise
+    ttm_resource **res = nullptr;         // what it got; likewise
+    u64 evicted = 0;                      // successful evictions
+    bool try_low = false;                 // also BOs below their dmem low
+    bool hit_low = false;                 // some were left alone for that
     ttm_bo_alloc_state *alloc_state = nullptr;
 };
 } // namespace
 
-// As dmem_cgroup_state_evict_valuable() if there were no protection: what counts is whether it helps against the limit.
-static bool below_limit_pool(const dmem_cgroup_pool_state *limit_pool, const dmem_cgroup_pool_state *test_pool)
+// As dmem_cgroup_state_evict_valuable() if there were no protection: what counts is whether it helps against
+// the limit.
+static bool below_limit_pool(const dmem_cgroup_pool_state *limit_pool,
+                             const dmem_cgroup_pool_state *test_pool)
 {
     if (!limit_pool || !limit_pool->parent)
         return true;
@@ -129,15 +132,18 @@ static const char *ttm_bo_evict_protected(ttm_bo_evict_walk *walk, const ttm_buf
     dmem_cgroup_pool_state *css = bo->resource->css;
 
     if (bo->bdev->ignore_protection)
-        return below_limit_pool(walk->alloc_state->limit_pool, css) ? nullptr : "outside of the limiting cgroup";
+        return below_limit_pool(walk->alloc_state->limit_pool, css) ? nullptr
+                                                                    : "outside of the limiting cgroup";
 
-    // Unprotected BOs are wanted for a protected cgroup: its own are protected, although evict_valuable would allow them.
+    // Unprotected BOs are wanted for a protected cgroup: its own are protected, although evict_valuable would
+    // allow them.
     if (!walk->alloc_state->may_try_low && css == walk->alloc_state->charge_pool)
         return "own cgroup";
 
     dmem_cgroup_pool_state *limit_pool = walk->alloc_state->limit_pool;
     dmem_cgroup_pool_state *ancestor = nullptr;
-    // Without a limit, protection is compared below the lowest common ancestor, or siblings would look unrelated.
+    // Without a limit, protection is compared below the lowest common ancestor, or siblings would look
+    // unrelated.
     if (!limit_pool) {
         ancestor = dmem_cgroup_get_common_ancestor(css, walk->alloc_state->charge_pool);
         limit_pool = ancestor;
@@ -201,7 +207,8 @@ static s64 ttm_bo_evict_cb(ttm_lru_walk *base, ttm_buffer_object *bo)
 
 static const ttm_lru_walk_ops ttm_evict_walk_ops = {.process_bo = ttm_bo_evict_cb};
 
-// Walks with sleeping locks for ttm_bo_evict_alloc(): again as long as it makes progress, then once more without regard to low.
+// Walks with sleeping locks for ttm_bo_evict_alloc(): again as long as it makes progress, then once more
+// without regard to low.
 static s64 ttm_bo_evict_ticketlock(ttm_bo_evict_walk *walk, ttm_device *bdev, ttm_resource_manager *man,
                                    ww_acquire_ctx *ticket)
 {

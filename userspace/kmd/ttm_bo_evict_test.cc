@@ -19,7 +19,8 @@ protected:
 
 TEST_F(evict_test, least_recently_used_first_and_no_more_than_needed)
 {
-    test_bo *a = create(2, {in_vram}), *b = create(2, {in_vram}), *c = create(2, {in_vram}), *d = create(2, {in_vram});
+    test_bo *a = create(2, {in_vram}), *b = create(2, {in_vram}), *c = create(2, {in_vram}),
+            *d = create(2, {in_vram});
     lock(a);
     ttm_bo_unreserve(a); // used again
 
@@ -57,7 +58,8 @@ TEST_F(evict_test, all_places_are_tried_before_anything_is_evicted)
     test_bo *c = create(4, {in_vram, in_gtt_fallback}); // GTT only when evicting: then VRAM is first
     EXPECT_EQ(where(c), TTM_PL_VRAM);
     EXPECT_EQ(where(a), TTM_PL_TT);
-    test_bo *d = create(8, {in_vram_desired, in_gtt_fallback}); // never evicts for VRAM; GTT is full, so that evicts
+    test_bo *d =
+        create(8, {in_vram_desired, in_gtt_fallback}); // never evicts for VRAM; GTT is full, so that evicts
     EXPECT_EQ(where(d), TTM_PL_TT);
     EXPECT_EQ(where(c), TTM_PL_VRAM);
     destroy_all({a, b, c, d});
@@ -127,7 +129,7 @@ TEST_F(evict_test, evictions_nest)
     test_bo *a = create(8, {in_vram});
     test_bo *b = create(8, {in_vram});
     EXPECT_EQ(where(b), TTM_PL_VRAM);
-    EXPECT_EQ(where(a), TTM_PL_SYSTEM); // GTT without eviction has no room, SYSTEM always
+    EXPECT_EQ(where(a), TTM_PL_SYSTEM);         // GTT without eviction has no room, SYSTEM always
     EXPECT_EQ(where(in_gtt_bo), TTM_PL_SYSTEM); // for the hop
     destroy_all({in_gtt_bo, a, b});
 }
@@ -337,7 +339,8 @@ TEST_F(evict_cgroup_test, at_the_maximum_it_walks_on_to_its_own)
 {
     dmem_cgroup_set_max(*region, fg, 4 * PAGE_SIZE);
     test_bo *other = create_in(bg, 2, {in_vram});
-    test_bo *a = create_in(fg, 1, {in_vram}), *b = create_in(fg, 1, {in_vram}), *c = create_in(fg, 2, {in_vram});
+    test_bo *a = create_in(fg, 1, {in_vram}), *b = create_in(fg, 1, {in_vram}),
+            *c = create_in(fg, 2, {in_vram});
     lock(a);
     add_fence(b, make_fence(5), dma_resv_usage::bookkeep);
     ctx.no_wait_gpu = false;
@@ -373,7 +376,8 @@ TEST_F(evict_cgroup_test, at_the_maximum_it_walks_on_to_its_own)
 TEST_F(evict_cgroup_test, lowering_the_maximum_reclaims)
 {
     test_bo *other = create_in(bg, 2, {in_vram});
-    test_bo *a = create_in(fg, 2, {in_vram}), *b = create_in(fg, 2, {in_vram}), *c = create_in(fg, 2, {in_vram});
+    test_bo *a = create_in(fg, 2, {in_vram}), *b = create_in(fg, 2, {in_vram}),
+            *c = create_in(fg, 2, {in_vram});
     dmem_cgroup_set_max(*region, fg, 3 * PAGE_SIZE);
     EXPECT_EQ(pages_of(fg), 2u);
     EXPECT_EQ(where(a), TTM_PL_TT);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 AND MIT
-// TTM's KUnit suite ttm_bo, restated: drivers/gpu/drm/ttm/tests/ttm_bo_test.c. See Documentation/kunit-restated.rst.
+// TTM's KUnit suite ttm_bo, restated: drivers/gpu/drm/ttm/tests/ttm_bo_test.c. See
+// Documentation/kunit-restated.rst.
 #include "kmd/ttm_kunit_helpers.h"
 
 namespace vramlab::kmd::kunit {
@@ -26,7 +27,8 @@ TEST_P(ttm_bo_reserve_suite, ttm_bo_reserve_optimistic_no_ticket)
 }
 INSTANTIATE_TEST_SUITE_P(ttm_bo, ttm_bo_reserve_suite,
                          testing::Values(ttm_bo_case{"Cannot be interrupted and sleeps", false, false},
-                                         ttm_bo_case{"Cannot be interrupted, locks straight away", false, true},
+                                         ttm_bo_case{"Cannot be interrupted, locks straight away", false,
+                                                     true},
                                          ttm_bo_case{"Can be interrupted, sleeps", true, false}));
 
 TEST_F(ttm_bo_suite, ttm_bo_reserve_locked_no_sleep)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is left behind by moves and deletions: ghosts, zombies, fences of pipelined evictions, and when is the memory free?
+// What is left behind by moves and deletions: ghosts, zombies, fences of pipelined evictions, and when is the
+// memory free?
 #include "kmd/ttm_test_gpu.h"
 
 namespace vramlab::kmd::test {
@@ -179,7 +180,7 @@ TEST_F(move_test, a_zombie_is_a_victim_and_is_waited_for)
     test_bo *b = create(8, {in_vram});
     ASSERT_NE(b, nullptr);
     EXPECT_EQ(where(b), TTM_PL_VRAM);
-    EXPECT_EQ(gtt.usage, 0u); // not moved
+    EXPECT_EQ(gtt.usage, 0u);           // not moved
     EXPECT_EQ(bdev.zombies.size(), 1u); // the rest of it
     ttm_device_reap(&bdev);
     EXPECT_EQ(live_bos, 1u);

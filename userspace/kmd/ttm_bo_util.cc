@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See ttm_bo.h. Models ttm_bo_util.c: what drivers end a move with, and ghosts. The LRU walk is in ttm_bo_walk.cc.
+// See ttm_bo.h. Models ttm_bo_util.c: what drivers end a move with, and ghosts. The LRU walk is in
+// ttm_bo_walk.cc.
 #include "kmd/slab.h"
 #include "kmd/ttm_internal.h"
 
@@ -58,7 +59,8 @@ int ttm_bo_move_memcpy(ttm_buffer_object *bo, ttm_operation_ctx *ctx, ttm_resour
     return 0;
 }
 
-// The new object is locked. Its resource, if any, is bo's; its ttm is bo's too, of which the caller takes one away.
+// The new object is locked. Its resource, if any, is bo's; its ttm is bo's too, of which the caller takes one
+// away.
 int ttm_buffer_object_transfer(ttm_buffer_object *bo, ttm_buffer_object **new_obj)
 {
     ttm_transfer_obj *fbo = new ttm_transfer_obj;
@@ -126,7 +128,8 @@ static int ttm_bo_move_to_ghost(ttm_buffer_object *bo, dma_fence *fence, bool ds
 
     dma_resv_add_fence(ghost_obj->_resv, *fence, dma_resv_usage::kernel);
 
-    // The ttm stays where the pages are needed: with bo, or, until they have been copied from, with the ghost.
+    // The ttm stays where the pages are needed: with bo, or, until they have been copied from, with the
+    // ghost.
     if (dst_use_tt)
         ghost_obj->ttm = nullptr;
     else

@@ -16,8 +16,8 @@ protected:
     {
         ttm_buffer_object *bo = bo_alloc(size_bytes);
         EXPECT_EQ(ttm_bo_init_reserved(ttm_dev, bo, ttm_bo_type_device,
-                                       ttm_placement_kunit_init({{0, 0, mem_type, 0}}), PAGE_SIZE, &ctx_init, nullptr,
-                                       &dummy_ttm_bo_destroy),
+                                       ttm_placement_kunit_init({{0, 0, mem_type, 0}}), PAGE_SIZE, &ctx_init,
+                                       nullptr, &dummy_ttm_bo_destroy),
                   0);
         if (!keep_locked)
             unlock(bo);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 AND MIT
-// TTM's KUnit suite ttm_bo_validate, restated, first half (placement): drivers/gpu/drm/ttm/tests/ttm_bo_validate_test.c. The
-// cases that evict are in ttm_bo_validate_evict_kunit_test.cc. See Documentation/kunit-restated.rst.
+// TTM's KUnit suite ttm_bo_validate, restated, first half (placement):
+// drivers/gpu/drm/ttm/tests/ttm_bo_validate_test.c. The cases that evict are in
+// ttm_bo_validate_evict_kunit_test.cc. See Documentation/kunit-restated.rst.
 #include "kmd/ttm_kunit_helpers.h"
 
 namespace vramlab::kmd::kunit {
@@ -81,8 +82,8 @@ TEST_F(ttm_bo_validate_suite, ttm_bo_init_reserved_resv)
     dma_resv resv;
     ASSERT_EQ(dma_resv_lock(resv, nullptr), 0);
     ttm_buffer_object *bo = bo_alloc(BO_SIZE);
-    EXPECT_EQ(ttm_bo_init_reserved(ttm_dev, bo, ttm_bo_type_device, placement_in(TTM_PL_SYSTEM), PAGE_SIZE, &ctx_init,
-                                   &resv, &dummy_ttm_bo_destroy),
+    EXPECT_EQ(ttm_bo_init_reserved(ttm_dev, bo, ttm_bo_type_device, placement_in(TTM_PL_SYSTEM), PAGE_SIZE,
+                                   &ctx_init, &resv, &dummy_ttm_bo_destroy),
               0);
     unlock(bo);
 
@@ -149,7 +150,8 @@ struct mem_type_case {
     const char *description;
     u32 mem_type;
 };
-class ttm_bo_validate_mem_suite : public ttm_bo_validate_suite, public testing::WithParamInterface<mem_type_case> {};
+class ttm_bo_validate_mem_suite : public ttm_bo_validate_suite,
+                                  public testing::WithParamInterface<mem_type_case> {};
 INSTANTIATE_TEST_SUITE_P(ttm_bo_validate, ttm_bo_validate_mem_suite,
                          testing::Values(mem_type_case{"System manager", TTM_PL_SYSTEM},
                                          mem_type_case{"VRAM manager", TTM_PL_VRAM}));
@@ -252,8 +254,8 @@ TEST_P(ttm_bo_no_placement_suite, ttm_bo_validate_no_placement_signaled)
     ttm_bo_fini(bo);
 }
 
-// The kernel's case signals in a thread and cannot say whether that is before, during or after the validation: here after it,
-// which leaves a ghost.
+// The kernel's case signals in a thread and cannot say whether that is before, during or after the
+// validation: here after it, which leaves a ghost.
 TEST_P(ttm_bo_types_suite, ttm_bo_validate_no_placement_not_signaled)
 {
     ttm_buffer_object *bo = ttm_bo_kunit_init(BO_SIZE);
@@ -307,7 +309,8 @@ struct wait_case {
     const char *description;
     bool no_gpu_wait;
 };
-class ttm_bo_validate_wait_suite : public ttm_bo_validate_suite, public testing::WithParamInterface<wait_case> {};
+class ttm_bo_validate_wait_suite : public ttm_bo_validate_suite,
+                                   public testing::WithParamInterface<wait_case> {};
 INSTANTIATE_TEST_SUITE_P(ttm_bo_validate, ttm_bo_validate_wait_suite,
                          testing::Values(wait_case{"Waits for GPU", false},
                                          wait_case{"Tries to lock straight away", true}));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See ttm_bo.h. Models the end of ttm_bo_util.c: walking the LRU lists of a manager, locking one BO after another.
+// See ttm_bo.h. Models the end of ttm_bo_util.c: walking the LRU lists of a manager, locking one BO after
+// another.
 #include "kmd/ttm_internal.h"
 
 namespace vramlab::kmd {
@@ -73,7 +74,8 @@ void ttm_bo_lru_cursor_init(ttm_bo_lru_cursor *curs, ttm_resource_manager *man, 
     curs->arg = arg;
 }
 
-// The part that decides without sleeping. False: bo is to be skipped. Else *bo_locked says whether it is locked by now.
+// The part that decides without sleeping. False: bo is to be skipped. Else *bo_locked says whether it is
+// locked by now.
 static bool ttm_bo_lru_cursor_try(ttm_bo_lru_cursor *curs, ttm_buffer_object *bo, bool *bo_locked)
 {
     *bo_locked = ttm_lru_walk_trylock(curs, bo);
@@ -84,8 +86,10 @@ static bool ttm_bo_lru_cursor_try(ttm_bo_lru_cursor *curs, ttm_buffer_object *bo
     return false;
 }
 
-// Locks, if it is not, and references bo, which then is curs->bo. 1: done, 0: to be skipped, or the error that ends the walk.
-static int ttm_bo_lru_cursor_lock(ttm_bo_lru_cursor *curs, ttm_buffer_object *bo, u32 mem_type, bool bo_locked)
+// Locks, if it is not, and references bo, which then is curs->bo. 1: done, 0: to be skipped, or the error
+// that ends the walk.
+static int ttm_bo_lru_cursor_lock(ttm_bo_lru_cursor *curs, ttm_buffer_object *bo, u32 mem_type,
+                                  bool bo_locked)
 {
     int ret = 0;
 

@@ -61,13 +61,15 @@ ttm_buffer_object *ttm_zombie_list::oldest() const
 void ttm_zombie_list::file(zombie z)
 {
     const u64 context = z.blocker->context;
-    auto w = std::find_if(waiting_.begin(), waiting_.end(), [&](const waiting &o) { return o.context == context; });
+    auto w = std::find_if(waiting_.begin(), waiting_.end(),
+                          [&](const waiting &o) { return o.context == context; });
     if (w == waiting_.end()) {
         waiting_.push_back({context, {}});
         w = waiting_.end() - 1;
     }
     const auto later = [](u64 seqno, const zombie &o) { return seqno < o.blocker->seqno; };
-    w->zombies.insert(std::upper_bound(w->zombies.begin(), w->zombies.end(), z.blocker->seqno, later), std::move(z));
+    w->zombies.insert(std::upper_bound(w->zombies.begin(), w->zombies.end(), z.blocker->seqno, later),
+                      std::move(z));
 }
 
 // Takes out whatever waits for nothing that is known, by order of deletion.

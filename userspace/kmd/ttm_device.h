@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Models drivers/gpu/drm/ttm/ttm_device.c and include/drm/ttm/ttm_device.h: what belongs to a device, and the operations
-// that its driver brings.
+// Models drivers/gpu/drm/ttm/ttm_device.c and include/drm/ttm/ttm_device.h: what belongs to a device, and the
+// operations that its driver brings.
 //
-// Delayed deletion: the kernel has a work item for each zombie, which sleeps until the BO's fences are signalled. Here zombies
-// wait in a list, and ttm_device_reap(), called by the model of the device whenever something has happened, does what the work
-// items could have done by then. Ghosts become zombies as soon as TTM has made them.
+// Delayed deletion: the kernel has a work item for each zombie, which sleeps until the BO's fences are
+// signalled. Here zombies wait in a list, and ttm_device_reap(), called by the model of the device whenever
+// something has happened, does what the work items could have done by then. Ghosts become zombies as soon as
+// TTM has made them.
 //
 // Omits: the workqueue, DMA mappings, the vma offset manager, the address space.
 #pragma once
@@ -38,9 +39,9 @@ struct ttm_trace_id {
     u32 vm = 0;
 };
 
-// Operations of the driver. May be nullptr: ttm_tt_populate, ttm_tt_unpopulate, delete_mem_notify, swap_notify, release_notify,
-// trace_id. release_notify, delete_mem_notify and eviction_valuable are called for ghosts too, which are no BOs of the driver's type:
-// tell them by their destroy().
+// Operations of the driver. May be nullptr: ttm_tt_populate, ttm_tt_unpopulate, delete_mem_notify,
+// swap_notify, release_notify, trace_id. release_notify, delete_mem_notify and eviction_valuable are called
+// for ghosts too, which are no BOs of the driver's type: tell them by their destroy().
 struct ttm_device_funcs {
     ttm_tt *(*ttm_tt_create)(ttm_buffer_object *bo, u32 page_flags); // nullptr: out of memory
     int (*ttm_tt_populate)(ttm_device *bdev, ttm_tt *tt, ttm_operation_ctx *ctx);
@@ -49,10 +50,11 @@ struct ttm_device_funcs {
     bool (*eviction_valuable)(ttm_buffer_object *bo, const ttm_place *place); // place nullptr: any
     void (*evict_flags)(ttm_buffer_object *bo, ttm_placement *placement);     // none: drop the contents
     // 0, -EMULTIHOP with *hop set, or an error. A driver's move notification happens in here.
-    int (*move)(ttm_buffer_object *bo, bool evict, ttm_operation_ctx *ctx, ttm_resource *new_mem, ttm_place *hop);
+    int (*move)(ttm_buffer_object *bo, bool evict, ttm_operation_ctx *ctx, ttm_resource *new_mem,
+                ttm_place *hop);
     void (*delete_mem_notify)(ttm_buffer_object *bo);
     void (*swap_notify)(ttm_buffer_object *bo);
-    void (*release_notify)(ttm_buffer_object *bo); // the last reference is gone; may add fences
+    void (*release_notify)(ttm_buffer_object *bo);         // the last reference is gone; may add fences
     ttm_trace_id (*trace_id)(const ttm_buffer_object *bo); // not in the kernel; never called for a ghost
 };
 
@@ -74,9 +76,9 @@ private:
     u64 state_;
 };
 
-// Not in the kernel: deleted BOs that wait for their fences, one reference to each owned. Each waits for one fence at a time, and
-// for fences of one context in order of their numbers, as they are signalled in that order: so a look costs as much as there is to
-// do, not as there are BOs.
+// Not in the kernel: deleted BOs that wait for their fences, one reference to each owned. Each waits for one
+// fence at a time, and for fences of one context in order of their numbers, as they are signalled in that
+// order: so a look costs as much as there is to do, not as there are BOs.
 class ttm_zombie_list {
 public:
     void add(ttm_buffer_object *bo);
@@ -133,10 +135,12 @@ inline void ttm_set_driver_manager(ttm_device *bdev, u32 type, ttm_resource_mana
 }
 
 // glob nullptr: the device has one of its own. alloc_flags: TTM_ALLOCATION_*. Returns 0.
-int ttm_device_init(ttm_device *bdev, const ttm_device_funcs *funcs, u32 alloc_flags = 0, ttm_global *glob = nullptr);
+int ttm_device_init(ttm_device *bdev, const ttm_device_funcs *funcs, u32 alloc_flags = 0,
+                    ttm_global *glob = nullptr);
 // Waits for the fences of zombies and frees them. The LRU lists must be empty.
 void ttm_device_fini(ttm_device *bdev);
-// Frees zombies and ghosts whose fences are signalled and whose resv nobody holds, until none is left that can be. Never sleeps.
+// Frees zombies and ghosts whose fences are signalled and whose resv nobody holds, until none is left that
+// can be. Never sleeps.
 void ttm_device_reap(ttm_device *bdev);
 
 // Pages swapped out (> 0: one BO), 0: nothing to swap out, or an error.

@@ -44,10 +44,12 @@ int ttm_bo_alloc_resource(ttm_buffer_object *bo, const ttm_placement *placement,
 // ttm_bo_util.cc
 int ttm_buffer_object_transfer(ttm_buffer_object *bo, ttm_buffer_object **new_obj);
 
-// ttm_resource_manager.cc: ttm_resource_manager_next() to the next resource that want(res) is true for. Those in between are passed
-// without moving the cursor, which nobody could tell: nothing else runs. want() must not change the lists.
+// ttm_resource_manager.cc: ttm_resource_manager_next() to the next resource that want(res) is true for. Those
+// in between are passed without moving the cursor, which nobody could tell: nothing else runs. want() must
+// not change the lists.
 void ttm_resource_cursor_check_bulk(ttm_resource_cursor *cursor, ttm_resource *next);
-template <typename Want> ttm_resource *ttm_resource_manager_next_where(ttm_resource_cursor *cursor, Want &&want)
+template <typename Want>
+ttm_resource *ttm_resource_manager_next_where(ttm_resource_cursor *cursor, Want &&want)
 {
     ttm_resource_manager *man = cursor->man;
 
@@ -77,13 +79,14 @@ template <typename Want> ttm_resource *ttm_resource_manager_next_where(ttm_resou
 // ttm_bo_walk.cc: the walk in the order of ttm_device::walk_policy.
 s64 ttm_lru_walk_with_policy(ttm_lru_walk *walk, ttm_device *bdev, ttm_resource_manager *man, s64 target);
 
-// Events. Domains are the masks of base/request.h: bit of the memory type, 0 for none. All of them do nothing without a sink;
-// callers on hot paths ask tracing() first.
+// Events. Domains are the masks of base/request.h: bit of the memory type, 0 for none. All of them do nothing
+// without a sink; callers on hot paths ask tracing() first.
 inline u64 ttm_trace_domain(const ttm_resource *res)
 {
     return res ? u64{1} << res->mem_type : 0;
 }
-events::event ttm_trace_event(events::event_type type, const ttm_buffer_object *bo); // bo, vm; a ghost counts as its BO
+events::event ttm_trace_event(events::event_type type,
+                              const ttm_buffer_object *bo); // bo, vm; a ghost counts as its BO
 void ttm_trace_converted(const ttm_buffer_object *bo, int from, int to, const char *where);
 void ttm_trace_skipped(const ttm_buffer_object *bo, const ttm_buffer_object *evictor, const char *reason);
 

@@ -73,7 +73,8 @@ constexpr ttm_device_funcs make_funcs(void (*evict_flags)(ttm_buffer_object *, t
     return f;
 }
 
-int ttm_mock_manager_alloc(ttm_resource_manager *man, ttm_buffer_object *bo, const ttm_place *place, ttm_resource **res)
+int ttm_mock_manager_alloc(ttm_resource_manager *man, ttm_buffer_object *bo, const ttm_place *place,
+                           ttm_resource **res)
 {
     ttm_mock_manager *manager = static_cast<ttm_mock_manager *>(man);
     ttm_mock_resource *mock_res = new ttm_mock_resource;
@@ -84,8 +85,8 @@ int ttm_mock_manager_alloc(ttm_resource_manager *man, ttm_buffer_object *bo, con
     if (place->flags & TTM_PL_FLAG_CONTIGUOUS)
         mock_res->flags |= GPU_BUDDY_CONTIGUOUS_ALLOCATION;
 
-    const int err = gpu_buddy_alloc_blocks(manager->mm, 0, man->size, mock_res->size, PAGE_SIZE, mock_res->blocks,
-                                           mock_res->flags);
+    const int err = gpu_buddy_alloc_blocks(manager->mm, 0, man->size, mock_res->size, PAGE_SIZE,
+                                           mock_res->blocks, mock_res->flags);
     if (err) {
         gpu_buddy_free_list(manager->mm, mock_res->blocks, 0);
         ttm_resource_fini(man, mock_res);
@@ -113,19 +114,18 @@ int ttm_busy_manager_alloc(ttm_resource_manager *, ttm_buffer_object *, const tt
 {
     return -EBUSY;
 }
-void ttm_bad_manager_free(ttm_resource_manager *, ttm_resource *)
-{
-}
+void ttm_bad_manager_free(ttm_resource_manager *, ttm_resource *) {}
 bool ttm_bad_manager_compatible(ttm_resource_manager *, ttm_resource *, const ttm_place *, u64)
 {
     return true;
 }
 
-const ttm_resource_manager_func ttm_mock_manager_funcs{ttm_mock_manager_alloc, ttm_mock_manager_free, nullptr, nullptr};
+const ttm_resource_manager_func ttm_mock_manager_funcs{ttm_mock_manager_alloc, ttm_mock_manager_free, nullptr,
+                                                       nullptr};
 const ttm_resource_manager_func ttm_bad_manager_funcs{ttm_bad_manager_alloc, ttm_bad_manager_free, nullptr,
                                                       ttm_bad_manager_compatible};
-const ttm_resource_manager_func ttm_bad_busy_manager_funcs{ttm_busy_manager_alloc, ttm_bad_manager_free, nullptr,
-                                                           ttm_bad_manager_compatible};
+const ttm_resource_manager_func ttm_bad_busy_manager_funcs{ttm_busy_manager_alloc, ttm_bad_manager_free,
+                                                           nullptr, ttm_bad_manager_compatible};
 
 } // namespace
 
@@ -137,9 +137,7 @@ const ttm_resource_manager_func *ttm_mock_manager_func()
     return &ttm_mock_manager_funcs;
 }
 
-void dummy_ttm_bo_destroy(ttm_buffer_object *)
-{
-}
+void dummy_ttm_bo_destroy(ttm_buffer_object *) {}
 
 void ttm_test::TearDown()
 {

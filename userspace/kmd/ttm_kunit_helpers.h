@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 AND MIT
-// What TTM's KUnit cases stand on, restated for GoogleTest: drivers/gpu/drm/ttm/tests/{ttm_kunit_helpers,ttm_mock_manager}.
-// Tests only.
+// What TTM's KUnit cases stand on, restated for GoogleTest:
+// drivers/gpu/drm/ttm/tests/{ttm_kunit_helpers,ttm_mock_manager}. Tests only.
 #pragma once
 
 #include "kmd/gpu_buddy.h"
@@ -24,7 +24,8 @@ inline constexpr u64 SZ_1M = MiB;
 inline constexpr u32 TTM_PL_MOCK1 = TTM_PL_PRIV + 1;
 inline constexpr u32 TTM_PL_MOCK2 = TTM_PL_PRIV + 2;
 
-extern const ttm_device_funcs ttm_dev_funcs;           // ttm_tt_simple_create() and so on, mock_move(), mock_evict_flags()
+extern const ttm_device_funcs
+    ttm_dev_funcs; // ttm_tt_simple_create() and so on, mock_move(), mock_evict_flags()
 extern const ttm_device_funcs ttm_dev_funcs_bad_evict; // evicts into TTM_PL_MOCK1
 
 void dummy_ttm_bo_destroy(ttm_buffer_object *bo);
@@ -64,7 +65,7 @@ protected:
     dma_fence *alloc_mock_fence();
 
     ttm_mock_manager *ttm_mock_manager_init(u32 mem_type, u64 size_bytes);
-    void ttm_mock_manager_fini(u32 mem_type); // evicts all first
+    void ttm_mock_manager_fini(u32 mem_type);                 // evicts all first
     void ttm_bad_manager_init(u32 mem_type, u64 size_bytes);  // -ENOSPC
     void ttm_busy_manager_init(u32 mem_type, u64 size_bytes); // -EBUSY
     void ttm_bad_manager_fini(u32 mem_type);

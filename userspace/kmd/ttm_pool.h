@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Models drivers/gpu/drm/ttm/ttm_pool.c as far as numbers go: which pool of (caching, order) a page block comes from and
-// returns to, and how many each holds. There are no pages, so allocation never fails and the decomposition of a ttm_tt into blocks
-// (largest order first) is a function of its size.
-// Omits: NUMA, DMA mapping, backup, the shrinker, the limit on what the pools hold.
+// Models drivers/gpu/drm/ttm/ttm_pool.c as far as numbers go: which pool of (caching, order) a page block
+// comes from and returns to, and how many each holds. There are no pages, so allocation never fails and the
+// decomposition of a ttm_tt into blocks (largest order first) is a function of its size. Omits: NUMA, DMA
+// mapping, backup, the shrinker, the limit on what the pools hold.
 #pragma once
 
 #include "kmd/ttm_tt.h"

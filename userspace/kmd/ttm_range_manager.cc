@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See ttm_range_manager.h. The holes and their order are those of drm_mm.c: by size, of equal ones the youngest first
-// (insert_hole_size(), best_hole()), and by address.
+// See ttm_range_manager.h. The holes and their order are those of drm_mm.c: by size, of equal ones the
+// youngest first (insert_hole_size(), best_hole()), and by address.
 #include "kmd/ttm_range_manager.h"
 
 #include "kmd/ttm_internal.h"
@@ -30,8 +30,8 @@ public:
     void remove(const ttm_range_mgr_node &node);
 
 private:
-    std::map<u64, hole> holes_addr_;                        // by start
-    std::map<std::pair<u64, u64>, u64> holes_size_;         // (size, ~serial) to start
+    std::map<u64, hole> holes_addr_;                // by start
+    std::map<std::pair<u64, u64>, u64> holes_size_; // (size, ~serial) to start
     u64 next_serial_ = 0;
 
     void add_hole(u64 start, u64 end);
@@ -79,7 +79,8 @@ u64 fit(u64 hole_start, u64 hole_end, u64 size, u64 alignment, u64 range_start, 
     return adj_start;
 }
 
-bool ttm_range_manager::insert(ttm_range_mgr_node &node, u64 alignment, u64 range_start, u64 range_end, bool high)
+bool ttm_range_manager::insert(ttm_range_mgr_node &node, u64 alignment, u64 range_start, u64 range_end,
+                               bool high)
 {
     const u64 size_pages = node.num_pages;
     if (!size_pages || range_end < range_start || range_end - range_start < size_pages)
@@ -93,9 +94,11 @@ bool ttm_range_manager::insert(ttm_range_mgr_node &node, u64 alignment, u64 rang
             start = fit(found->first, found->second.end, size_pages, alignment, range_start, range_end, true);
         }
     } else {
-        for (auto it = holes_size_.lower_bound({size_pages, 0}); it != holes_size_.end() && start == ~u64{0}; ++it) {
+        for (auto it = holes_size_.lower_bound({size_pages, 0}); it != holes_size_.end() && start == ~u64{0};
+             ++it) {
             found = holes_addr_.find(it->second);
-            start = fit(found->first, found->second.end, size_pages, alignment, range_start, range_end, false);
+            start =
+                fit(found->first, found->second.end, size_pages, alignment, range_start, range_end, false);
         }
     }
     if (start == ~u64{0})
@@ -132,7 +135,8 @@ u64 pages_of(u64 size_bytes)
     return (size_bytes + PAGE_SIZE - 1) >> PAGE_SHIFT;
 }
 
-int ttm_range_man_alloc(ttm_resource_manager *man, ttm_buffer_object *bo, const ttm_place *place, ttm_resource **res)
+int ttm_range_man_alloc(ttm_resource_manager *man, ttm_buffer_object *bo, const ttm_place *place,
+                        ttm_resource **res)
 {
     ttm_range_manager *rman = static_cast<ttm_range_manager *>(man);
     ttm_range_mgr_node *node = new ttm_range_mgr_node;
@@ -161,7 +165,8 @@ void ttm_range_man_free(ttm_resource_manager *man, ttm_resource *res)
     delete node;
 }
 
-bool ttm_range_man_intersects(ttm_resource_manager *, ttm_resource *res, const ttm_place *place, u64 size_bytes)
+bool ttm_range_man_intersects(ttm_resource_manager *, ttm_resource *res, const ttm_place *place,
+                              u64 size_bytes)
 {
     const ttm_range_mgr_node *node = static_cast<ttm_range_mgr_node *>(res);
 
@@ -169,7 +174,8 @@ bool ttm_range_man_intersects(ttm_resource_manager *, ttm_resource *res, const t
              (place->lpfn && place->lpfn <= node->start_page));
 }
 
-bool ttm_range_man_compatible(ttm_resource_manager *, ttm_resource *res, const ttm_place *place, u64 size_bytes)
+bool ttm_range_man_compatible(ttm_resource_manager *, ttm_resource *res, const ttm_place *place,
+                              u64 size_bytes)
 {
     const ttm_range_mgr_node *node = static_cast<ttm_range_mgr_node *>(res);
 

@@ -21,7 +21,8 @@ protected:
 
 TEST_F(range_manager_test, best_fit_from_the_bottom_topdown_from_the_top)
 {
-    test_bo *a = create(4, {bottom}), *b = create(2, {bottom}), *c = create(4, {bottom}), *d = create(1, {top});
+    test_bo *a = create(4, {bottom}), *b = create(2, {bottom}), *c = create(4, {bottom}),
+            *d = create(1, {top});
     EXPECT_EQ(start(a), 0u);
     EXPECT_EQ(start(b), 4u);
     EXPECT_EQ(start(c), 6u);
@@ -83,7 +84,6 @@ TEST_F(range_manager_test, never_overlaps_and_never_loses_pages)
     std::vector<test_bo *> bos;
     for (int step = 0; step < 3000; step++) {
         if (rng() % 2) {
-            ttm_operation_ctx no_evict;
             test_bo *bo = create(1 + rng() % 5, {rng() % 2 ? bottom : top});
             if (bo)
                 bos.push_back(bo);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Models drivers/gpu/drm/ttm/ttm_resource.c and include/drm/ttm/ttm_resource.h: resource managers, their LRU lists, bulk
-// moves, restartable cursors, charging. Names, errors and the order of decisions are the kernel's.
+// Models drivers/gpu/drm/ttm/ttm_resource.c and include/drm/ttm/ttm_resource.h: resource managers, their LRU
+// lists, bulk moves, restartable cursors, charging. Names, errors and the order of decisions are the
+// kernel's.
 //
-// Locking: ttm_device::lru_lock is held where the kernel says so by nobody else running: a task gives way only in sleeping
-// locks of a resv, which the kernel never takes under it.
+// Locking: ttm_device::lru_lock is held where the kernel says so by nobody else running: a task gives way
+// only in sleeping locks of a resv, which the kernel never takes under it.
 //
 // Omits: bus placement (struct ttm_bus_placement), kmap iterators, debugfs.
 #pragma once
@@ -43,8 +44,10 @@ inline bool ttm_lru_item_is_res(const ttm_lru_item &item)
 
 // Operations of a manager; nullptr where the comment says "may be".
 struct ttm_resource_manager_func {
-    // Calls ttm_resource_init() first and ttm_resource_fini() on failure. 0, -ENOSPC, or another error that ends the operation.
-    int (*alloc)(ttm_resource_manager *man, ttm_buffer_object *bo, const ttm_place *place, ttm_resource **res);
+    // Calls ttm_resource_init() first and ttm_resource_fini() on failure. 0, -ENOSPC, or another error that
+    // ends the operation.
+    int (*alloc)(ttm_resource_manager *man, ttm_buffer_object *bo, const ttm_place *place,
+                 ttm_resource **res);
     // Calls ttm_resource_fini() and releases the memory of res.
     void (*free)(ttm_resource_manager *man, ttm_resource *res);
     // May be nullptr: then every resource intersects, and is compatible.
@@ -117,7 +120,8 @@ inline bool ttm_resource_manager_used(const ttm_resource_manager *man)
 void ttm_resource_manager_cleanup(ttm_resource_manager *man);
 void ttm_resource_manager_init(ttm_resource_manager *man, ttm_device *bdev, u64 size);
 void ttm_resource_manager_set_dmem_region(ttm_resource_manager *man, dmem_cgroup_region *region);
-// The reclaim operation of a dmem region; priv is the manager. 0 if anything was freed, -ENOSPC, or a fatal error.
+// The reclaim operation of a dmem region; priv is the manager. 0 if anything was freed, -ENOSPC, or a fatal
+// error.
 int ttm_resource_manager_dmem_reclaim(dmem_cgroup_pool_state *pool, u64 target_bytes, void *priv);
 // Until the manager is empty, then waits for the eviction fences.
 int ttm_resource_manager_evict_all(ttm_device *bdev, ttm_resource_manager *man);

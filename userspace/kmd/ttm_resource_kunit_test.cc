@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 AND MIT
-// TTM's KUnit suites ttm_resource and ttm_device, restated: drivers/gpu/drm/ttm/tests/{ttm_resource_test,ttm_device_test}.c.
-// See Documentation/kunit-restated.rst.
+// TTM's KUnit suites ttm_resource and ttm_device, restated:
+// drivers/gpu/drm/ttm/tests/{ttm_resource_test,ttm_device_test}.c. See Documentation/kunit-restated.rst.
 #include "kmd/ttm_kunit_helpers.h"
 
 #include <algorithm>
@@ -39,7 +39,8 @@ struct ttm_resource_case {
     u32 flags;
 };
 
-class ttm_resource_init_suite : public ttm_resource_suite, public testing::WithParamInterface<ttm_resource_case> {};
+class ttm_resource_init_suite : public ttm_resource_suite,
+                                public testing::WithParamInterface<ttm_resource_case> {};
 
 TEST_P(ttm_resource_init_suite, ttm_resource_init_basic)
 {
@@ -224,11 +225,12 @@ TEST_P(ttm_device_pools_suite, ttm_device_init_pools)
 }
 INSTANTIATE_TEST_SUITE_P(
     ttm_device, ttm_device_pools_suite,
-    testing::Values(ttm_device_case{"No DMA allocations, no DMA32 required", 0, false},
-                    ttm_device_case{"DMA allocations, DMA32 required",
-                                    TTM_ALLOCATION_POOL_USE_DMA_ALLOC | TTM_ALLOCATION_POOL_USE_DMA32, true},
-                    ttm_device_case{"No DMA allocations, DMA32 required", TTM_ALLOCATION_POOL_USE_DMA32, false},
-                    ttm_device_case{"DMA allocations, no DMA32 required", TTM_ALLOCATION_POOL_USE_DMA_ALLOC, true}));
+    testing::Values(
+        ttm_device_case{"No DMA allocations, no DMA32 required", 0, false},
+        ttm_device_case{"DMA allocations, DMA32 required",
+                        TTM_ALLOCATION_POOL_USE_DMA_ALLOC | TTM_ALLOCATION_POOL_USE_DMA32, true},
+        ttm_device_case{"No DMA allocations, DMA32 required", TTM_ALLOCATION_POOL_USE_DMA32, false},
+        ttm_device_case{"DMA allocations, no DMA32 required", TTM_ALLOCATION_POOL_USE_DMA_ALLOC, true}));
 
 } // namespace
 } // namespace vramlab::kmd::kunit

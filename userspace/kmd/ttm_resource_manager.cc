@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See ttm_resource.h. Models ttm_resource.c, second half: what is asked of managers, and cursors over their LRU lists.
+// See ttm_resource.h. Models ttm_resource.c, second half: what is asked of managers, and cursors over their
+// LRU lists.
 #include "kmd/dmem_cgroup.h"
 #include "kmd/ttm_internal.h"
 #include "kmd/ttm_resource.h"

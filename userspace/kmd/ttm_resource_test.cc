@@ -10,8 +10,9 @@
 namespace vramlab::kmd::test {
 namespace {
 
-// The same lists, kept the slow way: vectors of tags, and a set of members for the bulk move. A range is on the LRU, or on the
-// unevictable list after the only member of a bulk was unpinned: the kernel leaves it there until the next bulk move.
+// The same lists, kept the slow way: vectors of tags, and a set of members for the bulk move. A range is on
+// the LRU, or on the unevictable list after the only member of a bulk was unpinned: the kernel leaves it
+// there until the next bulk move.
 struct naive_lru {
     std::vector<u64> lru;
     std::vector<u64> unevictable;
@@ -23,7 +24,8 @@ struct naive_lru {
     {
         std::vector<u64> r;
         for (const auto *list : {&lru, &unevictable})
-            std::copy_if(list->begin(), list->end(), std::back_inserter(r), [&](u64 t) { return in_range(t); });
+            std::copy_if(list->begin(), list->end(), std::back_inserter(r),
+                         [&](u64 t) { return in_range(t); });
         return r;
     }
     void erase(u64 tag)
@@ -241,7 +243,8 @@ TEST_F(lru_test, cursor_goes_through_priorities_in_order)
     ttm_resource_cursor cursor;
     ttm_resource_cursor_init(&cursor, &vram);
     std::vector<u64> seen;
-    for (ttm_resource *res = ttm_resource_manager_first(&cursor); res; res = ttm_resource_manager_next(&cursor))
+    for (ttm_resource *res = ttm_resource_manager_first(&cursor); res;
+         res = ttm_resource_manager_next(&cursor))
         seen.push_back(static_cast<test_bo *>(res->bo)->tag);
     ttm_resource_cursor_fini(&cursor);
 
@@ -270,7 +273,8 @@ TEST_F(lru_test, cursor_survives_what_moves_under_it)
         ttm_resource_cursor_init(&cursor, &vram);
         u32 steps = 0;
         u32 moves = 0;
-        for (ttm_resource *res = ttm_resource_manager_first(&cursor); res; res = ttm_resource_manager_next(&cursor)) {
+        for (ttm_resource *res = ttm_resource_manager_first(&cursor); res;
+             res = ttm_resource_manager_next(&cursor)) {
             ASSERT_LT(steps++, 16 + 16 * (moves + 1));
             seen[static_cast<test_bo *>(res->bo)->tag]++;
             if (rng() % 3 || moves > 8)

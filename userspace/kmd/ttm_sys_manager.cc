@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Models drivers/gpu/drm/ttm/ttm_sys_manager.c: system memory, which never runs out here (ttm_global::pages_limit bounds what
-// is populated).
+// Models drivers/gpu/drm/ttm/ttm_sys_manager.c: system memory, which never runs out here
+// (ttm_global::pages_limit bounds what is populated).
 #include "kmd/ttm_device.h"
 
 namespace vramlab::kmd {
 
-static int ttm_sys_man_alloc(ttm_resource_manager *, ttm_buffer_object *bo, const ttm_place *place, ttm_resource **res)
+static int ttm_sys_man_alloc(ttm_resource_manager *, ttm_buffer_object *bo, const ttm_place *place,
+                             ttm_resource **res)
 {
     *res = new ttm_resource;
     ttm_resource_init(bo, place, *res);

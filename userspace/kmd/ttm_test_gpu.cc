@@ -57,7 +57,8 @@ gpu_test::gpu_test(u64 vram_pages, u64 gtt_pages)
     current_test = this;
     trace.sink = &log;
     ttm_device_init(&bdev, &funcs);
-    for (auto [man, type, pages] : {std::tuple{&vram, TTM_PL_VRAM, vram_pages}, std::tuple{&gtt, TTM_PL_TT, gtt_pages}}) {
+    for (auto [man, type, pages] :
+         {std::tuple{&vram, TTM_PL_VRAM, vram_pages}, std::tuple{&gtt, TTM_PL_TT, gtt_pages}}) {
         gpu_buddy_init(man->mm, pages * PAGE_SIZE, PAGE_SIZE);
         man->func = kunit::ttm_mock_manager_func();
         man->use_tt = type == TTM_PL_TT;
@@ -208,7 +209,8 @@ void gpu_test::bo_destroy(ttm_buffer_object *bo)
     delete static_cast<test_bo *>(bo);
 }
 
-int gpu_test::move(ttm_buffer_object *bo, bool evict, ttm_operation_ctx *ctx, ttm_resource *new_mem, ttm_place *hop)
+int gpu_test::move(ttm_buffer_object *bo, bool evict, ttm_operation_ctx *ctx, ttm_resource *new_mem,
+                   ttm_place *hop)
 {
     const ttm_resource *old_mem = bo->resource;
     const u32 to = new_mem->mem_type;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A small driver on TTM for the tests of its model: VRAM (a buddy allocator, no ttm), GTT (counted) and SYSTEM, moves by a copy
-// engine whose fences are signalled by hand or by waiting, evictions from VRAM to GTT or else SYSTEM, like amdgpu's. Tests only.
+// A small driver on TTM for the tests of its model: VRAM (a buddy allocator, no ttm), GTT (counted) and
+// SYSTEM, moves by a copy engine whose fences are signalled by hand or by waiting, evictions from VRAM to GTT
+// or else SYSTEM, like amdgpu's. Tests only.
 #pragma once
 
 #include "kmd/dmem_cgroup.h"
@@ -32,7 +33,8 @@ protected:
 
     // A BO with a tag (from 1 upwards), placed and unlocked, or nullptr and the error in last_error.
     test_bo *create(u64 pages, std::vector<ttm_place> places, dma_resv *resv = nullptr);
-    int validate(test_bo *bo, std::vector<ttm_place> places); // locks and unlocks, no ticket; not if the resv is held
+    int validate(test_bo *bo,
+                 std::vector<ttm_place> places); // locks and unlocks, no ticket; not if the resv is held
     int validate_locked(ttm_buffer_object *bo, const std::vector<ttm_place> &places);
     void destroy(test_bo *bo) { ttm_bo_fini(bo); }
     void add_fence(ttm_buffer_object *bo, dma_fence *fence, dma_resv_usage usage);
@@ -44,25 +46,29 @@ protected:
 
     // Tags of a list, head first; zombies as "z<tag>", ghosts as "g<pages>".
     static std::string order(const list_head &lru);
-    std::string lru(u32 mem_type, u32 priority = 0) { return order(ttm_manager_type(&bdev, mem_type)->lru[priority]); }
+    std::string lru(u32 mem_type, u32 priority = 0)
+    {
+        return order(ttm_manager_type(&bdev, mem_type)->lru[priority]);
+    }
     static u32 where(const ttm_buffer_object *bo) { return bo->resource ? bo->resource->mem_type : ~0u; }
     u64 count_events(events::event_type type, const char *where = nullptr) const;
 
     ttm_device bdev;
     kunit::ttm_mock_manager vram; // use_tt cleared
     kunit::ttm_mock_manager gtt;
-    ttm_operation_ctx ctx;       // of validate() and create()
+    ttm_operation_ctx ctx; // of validate() and create()
     int last_error = 0;
     u32 live_bos = 0;
     std::deque<fence_ref> pending; // copies under way, oldest first
-    bool async_copies = false;   // else a copy's fence is signalled at once
+    bool async_copies = false;     // else a copy's fence is signalled at once
     u64 copy_context = 1;
     events::event_log log;
 
 private:
     void wait_until_signaled(dma_fence &fence) override; // signals pending copies up to it, and reaps
     static void bo_destroy(ttm_buffer_object *bo);
-    static int move(ttm_buffer_object *bo, bool evict, ttm_operation_ctx *ctx, ttm_resource *new_mem, ttm_place *hop);
+    static int move(ttm_buffer_object *bo, bool evict, ttm_operation_ctx *ctx, ttm_resource *new_mem,
+                    ttm_place *hop);
     static const ttm_device_funcs funcs;
 
     u64 next_tag_ = 1;

@@ -118,7 +118,8 @@ int ttm_tt_populate(ttm_device *bdev, ttm_tt *tt, ttm_operation_ctx *ctx)
     // Counted before there are any, so that the swapout below makes room for them.
     account_pages(bdev, tt, 1);
     ttm_global *glob = bdev->glob;
-    while (glob->pages_allocated > glob->pages_limit || glob->dma32_pages_allocated > glob->dma32_pages_limit) {
+    while (glob->pages_allocated > glob->pages_limit ||
+           glob->dma32_pages_allocated > glob->dma32_pages_limit) {
         ret = ttm_global_swapout(glob, ctx);
         if (ret == 0)
             break;

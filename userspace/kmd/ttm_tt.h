@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Models drivers/gpu/drm/ttm/ttm_tt.c: the state of the system pages behind a BO, and how many there are in all.
-// There are no pages: populated, swapped out and so on are flags. Backup (the shrinker's way out) is omitted.
+// Models drivers/gpu/drm/ttm/ttm_tt.c: the state of the system pages behind a BO, and how many there are in
+// all. There are no pages: populated, swapped out and so on are flags. Backup (the shrinker's way out) is
+// omitted.
 #pragma once
 
 #include "base/types.h"
@@ -49,7 +50,8 @@ inline void ttm_tt_mark_for_clear(ttm_tt *tt)
     tt->page_flags |= TTM_TT_FLAG_ZERO_ALLOC;
 }
 
-// Makes bo->ttm if there is none, without pages. 0, -EINVAL (bad type), -ENOMEM (the driver made none). The resv is held.
+// Makes bo->ttm if there is none, without pages. 0, -EINVAL (bad type), -ENOMEM (the driver made none). The
+// resv is held.
 int ttm_tt_create(ttm_buffer_object *bo, bool zero_alloc);
 int ttm_tt_init(ttm_tt *tt, ttm_buffer_object *bo, u32 page_flags, ttm_caching caching, u32 extra_pages);
 int ttm_sg_tt_init(ttm_tt *tt, ttm_buffer_object *bo, u32 page_flags, ttm_caching caching);
@@ -58,7 +60,8 @@ void ttm_tt_destroy(ttm_device *bdev, ttm_tt *tt);
 int ttm_tt_swapin(ttm_tt *tt);
 // Number of pages swapped out.
 int ttm_tt_swapout(ttm_device *bdev, ttm_tt *tt);
-// May swap out other BOs to stay below ttm_global::pages_limit. 0, -EINVAL (no tt) or an error of that or of the driver.
+// May swap out other BOs to stay below ttm_global::pages_limit. 0, -EINVAL (no tt) or an error of that or of
+// the driver.
 int ttm_tt_populate(ttm_device *bdev, ttm_tt *tt, ttm_operation_ctx *ctx);
 void ttm_tt_unpopulate(ttm_device *bdev, ttm_tt *tt);
 

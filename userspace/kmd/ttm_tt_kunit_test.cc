@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 AND MIT
-// TTM's KUnit suites ttm_tt and ttm_pool, restated: drivers/gpu/drm/ttm/tests/{ttm_tt_test,ttm_pool_test}.c. See
-// Documentation/kunit-restated.rst.
+// TTM's KUnit suites ttm_tt and ttm_pool, restated: drivers/gpu/drm/ttm/tests/{ttm_tt_test,ttm_pool_test}.c.
+// See Documentation/kunit-restated.rst.
 #include "kmd/ttm_kunit_helpers.h"
 
 #include <algorithm>
@@ -275,9 +275,10 @@ INSTANTIATE_TEST_SUITE_P(
     ttm_pool, ttm_pool_alloc_suite,
     testing::Values(ttm_pool_case{"One page", 0, 0}, ttm_pool_case{"More than one page", 2, 0},
                     ttm_pool_case{"Above the allocation limit", MAX_PAGE_ORDER + 1, 0},
-                    ttm_pool_case{"One page, with coherent DMA mappings enabled", 0, TTM_ALLOCATION_POOL_USE_DMA_ALLOC},
-                    ttm_pool_case{"Above the allocation limit, with coherent DMA mappings enabled", MAX_PAGE_ORDER + 1,
-                                  TTM_ALLOCATION_POOL_USE_DMA_ALLOC}));
+                    ttm_pool_case{"One page, with coherent DMA mappings enabled", 0,
+                                  TTM_ALLOCATION_POOL_USE_DMA_ALLOC},
+                    ttm_pool_case{"Above the allocation limit, with coherent DMA mappings enabled",
+                                  MAX_PAGE_ORDER + 1, TTM_ALLOCATION_POOL_USE_DMA_ALLOC}));
 
 TEST_F(ttm_pool_suite, ttm_pool_alloc_order_caching_match)
 {

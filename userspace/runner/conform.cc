@@ -22,7 +22,10 @@ public:
     u64 count = 0;
 };
 
-u64 mix(u64 h, u64 v) { return (h ^ v) * 0x9e3779b97f4a7c15 + (h >> 29); }
+u64 mix(u64 h, u64 v)
+{
+    return (h ^ v) * 0x9e3779b97f4a7c15 + (h >> 29);
+}
 
 // What one side showed after an operation.
 struct record {
@@ -42,13 +45,17 @@ u64 digest(const operation_report &r)
     return h;
 }
 
-u64 digest(const std::string &state) { return std::hash<std::string>{}(state) | 1; }
+u64 digest(const std::string &state)
+{
+    return std::hash<std::string>{}(state) | 1;
+}
 
 u32 choose_every(const workload::workload &w)
 {
     std::size_t bos = 0;
     for (const workload::operation &op : w.operations)
-        bos += op.req.kind == request_kind::bo_create && (op.kind == op_kind::request || op.kind == op_kind::begin);
+        bos += op.req.kind == request_kind::bo_create &&
+               (op.kind == op_kind::request || op.kind == op_kind::begin);
     return static_cast<u32>(std::max<std::size_t>(1, bos / 200));
 }
 
@@ -56,7 +63,8 @@ class comparer {
 public:
     comparer(const workload::workload &w, backend::memory_backend &model, backend::memory_backend &kernel,
              const conform_options &o)
-        : w_(w), model_(model), kernel_(kernel), o_(o), every_(o.state_every ? o.state_every : choose_every(w))
+        : w_(w), model_(model), kernel_(kernel), o_(o),
+          every_(o.state_every ? o.state_every : choose_every(w))
     {
     }
     comparison run();
@@ -64,7 +72,10 @@ public:
 private:
     void run_model(u32 first, u32 every);
     void run_kernel(u32 first, u32 every);
-    bool looks_at_state(u32 index, u32 first, u32 every) const { return index >= first && index % every == 0; }
+    bool looks_at_state(u32 index, u32 first, u32 every) const
+    {
+        return index >= first && index % every == 0;
+    }
     void compare_failures();
     void explain(u32 index, difference_kind kind);
     void narrow();
@@ -91,7 +102,10 @@ private:
 
 void comparer::set_difference(difference_kind kind, u32 index, const std::string &text)
 {
-    out_.diff = difference{kind, index, describe_operation(w_, std::min<u32>(index, static_cast<u32>(w_.operations.size()) - 1)) + "\n" + text};
+    out_.diff =
+        difference{kind, index,
+                   describe_operation(w_, std::min<u32>(index, static_cast<u32>(w_.operations.size()) - 1)) +
+                       "\n" + text};
 }
 
 void comparer::run_model(u32 first, u32 every)
@@ -156,8 +170,8 @@ std::string comparer::describe_results(const std::vector<op_result> &model) cons
         const op_result &k = kernel_run_.results[i];
         if (m.done == k.done && m.r == k.r)
             continue;
-        text += fmt::format("  result of {}: model {}, kernel {}\n", describe_operation(w_, static_cast<u32>(i)), text_of(m),
-                            text_of(k));
+        text += fmt::format("  result of {}: model {}, kernel {}\n",
+                            describe_operation(w_, static_cast<u32>(i)), text_of(m), text_of(k));
     }
     return text.empty() ? "  results became known in another order\n" : text;
 }
@@ -213,14 +227,15 @@ void comparer::narrow()
 void comparer::compare_failures()
 {
     const auto text_of = [](const run_result &r) {
-        return r.failures.empty() ? std::string("none") : r.failures[0].invariant + ": " + r.failures[0].message;
+        return r.failures.empty() ? std::string("none")
+                                  : r.failures[0].invariant + ": " + r.failures[0].message;
     };
     if (model_run_.failures.empty() && kernel_run_.failures.empty())
         return;
     const run_result &failed = kernel_run_.failures.empty() ? model_run_ : kernel_run_;
     set_difference(difference_kind::failure, failed.failures[0].index,
-                   fmt::format("  invariant broken in the model: {}\n  in the kernel: {}\n", text_of(model_run_),
-                               text_of(kernel_run_)));
+                   fmt::format("  invariant broken in the model: {}\n  in the kernel: {}\n",
+                               text_of(model_run_), text_of(kernel_run_)));
 }
 
 comparison comparer::run()
@@ -245,7 +260,8 @@ comparison comparer::run()
     } catch (const workload_error &) {
         throw;
     } catch (const std::exception &e) {
-        set_difference(difference_kind::broken, found_at_, fmt::format("  the kernel's side stopped at or after this operation: {}\n", e.what()));
+        set_difference(difference_kind::broken, found_at_,
+                       fmt::format("  the kernel's side stopped at or after this operation: {}\n", e.what()));
         return out_;
     }
     if (found_)
@@ -257,8 +273,8 @@ comparison comparer::run()
 
 } // namespace
 
-comparison compare(const workload::workload &w, backend::memory_backend &model, backend::memory_backend &kernel,
-                   const conform_options &options)
+comparison compare(const workload::workload &w, backend::memory_backend &model,
+                   backend::memory_backend &kernel, const conform_options &options)
 {
     return comparer(w, model, kernel, options).run();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Conformance: the same workload on two backends, the model and the kernel, takes the same decisions. After every
-// operation both sides' results and the whole state as text (Documentation/semantics.rst, "State") must be equal.
+// Conformance: the same workload on two backends, the model and the kernel, takes the same decisions. After
+// every operation both sides' results and the whole state as text (Documentation/semantics.rst, "State") must
+// be equal.
 #pragma once
 
 #include "backend/memory_backend.h"
@@ -14,8 +15,8 @@
 namespace vramlab::runner {
 
 struct conform_options {
-    // The state is compared after each so many operations, results after each one; 0: chosen by the number of BOs. A
-    // difference that shows up late is then looked for operation by operation.
+    // The state is compared after each so many operations, results after each one; 0: chosen by the number of
+    // BOs. A difference that shows up late is then looked for operation by operation.
     u32 state_every = 0;
     u64 max_steps = 1'000'000; // of one operation
     // Called now and then: operations compared so far.
@@ -31,19 +32,19 @@ enum class difference_kind : u8 {
 
 struct difference {
     difference_kind kind{};
-    u32 index = 0; // of the operation in the workload
+    u32 index = 0;    // of the operation in the workload
     std::string text; // in words, several lines
 };
 
 struct comparison {
-    u64 operations = 0; // compared
-    u64 deadlk = 0;     // -EDEADLK taken by the model's tasks
+    u64 operations = 0;        // compared
+    u64 deadlk = 0;            // -EDEADLK taken by the model's tasks
     std::map<int, u64> errors; // results of the model by error number
     std::optional<difference> diff;
 };
 
 // Both are reset. What either throws is a difference, except workload_error, which leaves.
-comparison compare(const workload::workload &w, backend::memory_backend &model, backend::memory_backend &kernel,
-                   const conform_options &options = {});
+comparison compare(const workload::workload &w, backend::memory_backend &model,
+                   backend::memory_backend &kernel, const conform_options &options = {});
 
 } // namespace vramlab::runner

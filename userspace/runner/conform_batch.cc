@@ -26,8 +26,9 @@ void batch_result::add(const batch_result &o)
 
 std::string batch_result::summary() const
 {
-    std::string text = fmt::format("{} workload{}, {} operations compared, {} with -EDEADLK ({} times)\n", workloads,
-                                   workloads == 1 ? "" : "s", operations, workloads_deadlk, deadlk);
+    std::string text =
+        fmt::format("{} workload{}, {} operations compared, {} with -EDEADLK ({} times)\n", workloads,
+                    workloads == 1 ? "" : "s", operations, workloads_deadlk, deadlk);
     text += "results:";
     for (auto it = errors.rbegin(); it != errors.rend(); ++it)
         text += fmt::format(" {} {}", it->first ? report::error_name(it->first) : "success", it->second);
@@ -49,9 +50,10 @@ nlohmann::json to_json(const batch_result &r)
                             {"file", f.file},
                             {"operations", f.operations},
                             {"operations_left", f.operations_left}});
-    return {{"workloads", r.workloads}, {"operations", r.operations}, {"workloads_deadlk", r.workloads_deadlk},
-            {"deadlk", r.deadlk},       {"errors", errors},           {"failures", failures},
-            {"elapsed_ms", r.elapsed_ms}};
+    return {
+        {"workloads", r.workloads},  {"operations", r.operations}, {"workloads_deadlk", r.workloads_deadlk},
+        {"deadlk", r.deadlk},        {"errors", errors},           {"failures", failures},
+        {"elapsed_ms", r.elapsed_ms}};
 }
 
 batch_result batch_from_json(const nlohmann::json &j)
@@ -65,19 +67,21 @@ batch_result batch_from_json(const nlohmann::json &j)
     for (const auto &[error, count] : j.at("errors").items())
         r.errors[std::stoi(error)] = count;
     for (const auto &f : j.at("failures"))
-        r.failures.push_back({f.at("workload"), f.at("difference"), f.at("file"), f.at("operations"), f.at("operations_left")});
+        r.failures.push_back({f.at("workload"), f.at("difference"), f.at("file"), f.at("operations"),
+                              f.at("operations_left")});
     return r;
 }
 
-conform_batch::conform_batch(backend::memory_backend &model, backend::memory_backend &kernel, const batch_options &o)
+conform_batch::conform_batch(backend::memory_backend &model, backend::memory_backend &kernel,
+                             const batch_options &o)
     : model_(model), kernel_(kernel), o_(o), start_(steady_clock::now()), shown_(start_)
 {
 }
 
 const batch_result &conform_batch::result()
 {
-    result_.elapsed_ms =
-        static_cast<u64>(std::chrono::duration_cast<std::chrono::milliseconds>(steady_clock::now() - start_).count());
+    result_.elapsed_ms = static_cast<u64>(
+        std::chrono::duration_cast<std::chrono::milliseconds>(steady_clock::now() - start_).count());
     return result_;
 }
 
@@ -87,8 +91,9 @@ void conform_batch::progress(const std::string &doing)
     if (now - shown_ < std::chrono::seconds(2))
         return;
     shown_ = now;
-    fmt::print(stderr, "{}: {} of {} workloads, {} operations, {} with -EDEADLK, {} differ\n", doing, result_.workloads, total_,
-               result_.operations, result_.workloads_deadlk, result_.failures.size());
+    fmt::print(stderr, "{}: {} of {} workloads, {} operations, {} with -EDEADLK, {} differ\n", doing,
+               result_.workloads, total_, result_.operations, result_.workloads_deadlk,
+               result_.failures.size());
 }
 
 bool conform_batch::run(const workload::workload &w)
@@ -120,12 +125,14 @@ void conform_batch::on_failure(const workload::workload &w, const comparison &c)
     std::fflush(stdout);
 
     // A side that hangs or dies takes long each time, or does not come back.
-    const bool can_shrink = o_.shrink && w.order == workload::order_kind::file && c.diff->kind != difference_kind::broken;
+    const bool can_shrink =
+        o_.shrink && w.order == workload::order_kind::file && c.diff->kind != difference_kind::broken;
     if (can_shrink) {
         shrink_options so;
         so.runs_max = o_.shrink_runs_max;
         so.progress = [&](u32 runs, std::size_t operations) {
-            progress(fmt::format("{}: shrinking, {} operations left after {} runs", w.name, operations, runs));
+            progress(
+                fmt::format("{}: shrinking, {} operations left after {} runs", w.name, operations, runs));
         };
         const auto fails = [&](const workload::workload &candidate) {
             try {
@@ -142,7 +149,8 @@ void conform_batch::on_failure(const workload::workload &w, const comparison &c)
         f.text = again.diff ? again.diff->text : f.text;
         f.file = fmt::format("{}/{}.jsonl", o_.output_dir, small.name);
         workload::write_file(small, f.file);
-        fmt::print("{}: shrunk from {} to {} operations ({}):\n{}", w.name, f.operations, f.operations_left, f.file, f.text);
+        fmt::print("{}: shrunk from {} to {} operations ({}):\n{}", w.name, f.operations, f.operations_left,
+                   f.file, f.text);
     } else if (w.name.starts_with("swarm")) {
         f.file = fmt::format("{}/{}.jsonl", o_.output_dir, w.name);
         workload::write_file(w, f.file);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Conformance of many workloads: seeds of random ones, or files. Keeps the counts, shrinks what fails and writes it down.
+// Conformance of many workloads: seeds of random ones, or files. Keeps the counts, shrinks what fails and
+// writes it down.
 #pragma once
 
 #include "runner/conform.h"
@@ -39,7 +40,7 @@ batch_result batch_from_json(const nlohmann::json &j);
 struct batch_options {
     bool shrink = true;
     u32 shrink_runs_max = 3000;
-    u32 failures_max = 5;        // then it ends
+    u32 failures_max = 5;         // then it ends
     std::string output_dir = "."; // for workloads that fail
     std::string side = "kernel";  // what the other side is called in progress messages
 };

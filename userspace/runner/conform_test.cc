@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Does conformance find what differs, and does shrinking leave what matters? The "kernel" is the model, through a backend that
-// lies.
+// Does conformance find what differs, and does shrinking leave what matters? The "kernel" is the model,
+// through a backend that lies.
 #include "backend/sim_backend.h"
 #include "base/rng.h"
 #include "runner/conform.h"
@@ -76,7 +76,10 @@ comparison compare_with(const workload::workload &w, lying_backend::lie l)
 }
 
 // A seed with a pin that succeeds outside of a block of concurrent operations.
-workload::workload with_pins() { return workload::make_swarm(3); }
+workload::workload with_pins()
+{
+    return workload::make_swarm(3);
+}
 
 TEST(conform, equal_backends_do_not_differ)
 {
@@ -133,7 +136,9 @@ TEST(conform, finds_the_operation_when_states_are_compared_rarely)
 
 TEST(shrink, leaves_what_is_needed)
 {
-    const auto fails = [](const workload::workload &w) { return compare_with(w, lying_backend::lie::pins_fail).diff.has_value(); };
+    const auto fails = [](const workload::workload &w) {
+        return compare_with(w, lying_backend::lie::pins_fail).diff.has_value();
+    };
     const workload::workload small = shrink(with_pins(), fails);
     EXPECT_TRUE(fails(small));
     // Open a VM, create a BO, pin it.
@@ -167,7 +172,8 @@ TEST(shrink, any_part_of_a_workload_becomes_well_formed)
 
 TEST(conform_words, lists_are_cut_to_where_they_part)
 {
-    const std::string text = describe_state_difference("lru vram 1 1 2 3 4 5\nclock 1\n", "lru vram 1 1 2 3 5 4\nclock 1\n");
+    const std::string text =
+        describe_state_difference("lru vram 1 1 2 3 4 5\nclock 1\n", "lru vram 1 1 2 3 5 4\nclock 1\n");
     EXPECT_NE(text.find("lru vram 1: from entry 4"), std::string::npos) << text;
     EXPECT_EQ(text.find("clock"), std::string::npos) << text;
 }

@@ -30,7 +30,8 @@ std::size_t key_words(std::string_view first)
 {
     if (first == "lru")
         return 3; // "lru unevictable" has two, see key_of()
-    if (first == "bo" || first == "vm" || first == "mgr" || first == "engine" || first == "charge" || first == "task")
+    if (first == "bo" || first == "vm" || first == "mgr" || first == "engine" || first == "charge" ||
+        first == "task")
         return 2;
     return 1;
 }
@@ -61,9 +62,9 @@ std::map<std::string, std::string_view> by_key(std::string_view state)
 
 bool is_field(std::string_view word)
 {
-    static constexpr std::string_view names[] = {"vm",    "size",    "mem",   "place",   "pin",  "prio",   "pref",   "allowed",
-                                                 "flags", "cpu",     "busy",  "usage",   "end",  "running", "queued", "seqno",
-                                                 "evicted", "accum_us", "last_us", "pinned"};
+    static constexpr std::string_view names[] = {
+        "vm",   "size",  "mem", "place",   "pin",    "prio",  "pref",    "allowed",  "flags",   "cpu",
+        "busy", "usage", "end", "running", "queued", "seqno", "evicted", "accum_us", "last_us", "pinned"};
     return std::find(std::begin(names), std::end(names), word) != std::end(names);
 }
 
@@ -82,7 +83,10 @@ std::vector<std::pair<std::string_view, std::string>> fields(std::string_view va
     return out;
 }
 
-std::string shown(std::string_view value) { return value.empty() ? "nothing" : std::string(value); }
+std::string shown(std::string_view value)
+{
+    return value.empty() ? "nothing" : std::string(value);
+}
 
 // Lists: long ones are cut to the surroundings of the first difference.
 std::string list_difference(std::string_view model, std::string_view kernel)
@@ -99,7 +103,8 @@ std::string list_difference(std::string_view model, std::string_view kernel)
             text += (text.empty() ? "" : " ") + std::string(words[i]);
         return shown(text) + (words.size() > first + 10 ? " ..." : "");
     };
-    return fmt::format("from entry {} of {} and {}: model {}; kernel {}", first + 1, a.size(), b.size(), cut(a), cut(b));
+    return fmt::format("from entry {} of {} and {}: model {}; kernel {}", first + 1, a.size(), b.size(),
+                       cut(a), cut(b));
 }
 
 std::string name_of_key(const std::string &key)
@@ -124,8 +129,8 @@ std::string line_difference(const std::string &key, std::string_view model, std:
         if (x == y && a.size() == b.size())
             continue;
         const std::string_view name = i < a.size() ? a[i].first : b[i].first;
-        text += fmt::format("{}{}{}model {}, kernel {}", text.empty() ? "" : "; ", name, name.empty() ? "" : " ", shown(x),
-                            shown(y));
+        text += fmt::format("{}{}{}model {}, kernel {}", text.empty() ? "" : "; ", name,
+                            name.empty() ? "" : " ", shown(x), shown(y));
     }
     return text.empty() ? fmt::format("model \"{}\", kernel \"{}\"", model, kernel) : text;
 }
@@ -137,22 +142,43 @@ std::string describe_request(const request &r)
     switch (r.kind) {
     case request_kind::bo_create:
         fmt::format_to(out, "create BO {} of {}, preferred {}, allowed {}, flags {}, priority {}", r.bo,
-                       report::format_bytes(static_cast<double>(r.size_bytes)), report::domain_names(r.preferred),
+                       report::format_bytes(static_cast<double>(r.size_bytes)),
+                       report::domain_names(r.preferred),
                        r.allowed ? report::domain_names(r.allowed) : "default", r.flags, r.priority);
         break;
-    case request_kind::bo_share: fmt::format_to(out, "share BO {} with VM {}", r.bo, r.target_vm); break;
-    case request_kind::bo_destroy: fmt::format_to(out, "destroy BO {}", r.bo); break;
-    case request_kind::bo_set_priority: fmt::format_to(out, "set priority of BO {} to {}", r.bo, r.priority); break;
-    case request_kind::list_define: fmt::format_to(out, "define list {}: {}", r.id, fmt::join(r.bos, " ")); break;
-    case request_kind::touch_define: fmt::format_to(out, "define touch set {} of {} BOs", r.id, r.touches.size()); break;
+    case request_kind::bo_share:
+        fmt::format_to(out, "share BO {} with VM {}", r.bo, r.target_vm);
+        break;
+    case request_kind::bo_destroy:
+        fmt::format_to(out, "destroy BO {}", r.bo);
+        break;
+    case request_kind::bo_set_priority:
+        fmt::format_to(out, "set priority of BO {} to {}", r.bo, r.priority);
+        break;
+    case request_kind::list_define:
+        fmt::format_to(out, "define list {}: {}", r.id, fmt::join(r.bos, " "));
+        break;
+    case request_kind::touch_define:
+        fmt::format_to(out, "define touch set {} of {} BOs", r.id, r.touches.size());
+        break;
     case request_kind::submit:
         fmt::format_to(out, "submit list {}, touch set {}, {} ns", r.list, r.touch_set, r.compute_ns);
         break;
-    case request_kind::wait: fmt::format_to(out, "wait for submission {}", r.seqno); break;
-    case request_kind::pin: fmt::format_to(out, "pin BO {}", r.bo); break;
-    case request_kind::unpin: fmt::format_to(out, "unpin BO {}", r.bo); break;
-    case request_kind::vm_open: text += "open"; break;
-    case request_kind::vm_close: text += "close"; break;
+    case request_kind::wait:
+        fmt::format_to(out, "wait for submission {}", r.seqno);
+        break;
+    case request_kind::pin:
+        fmt::format_to(out, "pin BO {}", r.bo);
+        break;
+    case request_kind::unpin:
+        fmt::format_to(out, "unpin BO {}", r.bo);
+        break;
+    case request_kind::vm_open:
+        text += "open";
+        break;
+    case request_kind::vm_close:
+        text += "close";
+        break;
     }
     return text;
 }
@@ -167,16 +193,23 @@ std::string describe_operation(const workload::workload &w, u32 index)
         text += fmt::format(" (line {} of the workload)", op.line);
     text += ": ";
     switch (op.kind) {
-    case op_kind::begin: return text + "begin, " + describe_request(op.req);
-    case op_kind::request: return text + describe_request(op.req);
+    case op_kind::begin:
+        return text + "begin, " + describe_request(op.req);
+    case op_kind::request:
+        return text + describe_request(op.req);
     case op_kind::step:
-    case op_kind::finish: return text + fmt::format("{} of process {}", op_name(op), op.process);
-    case op_kind::run: return text + fmt::format("run with seed {}", op.seed);
-    case op_kind::advance: return text + fmt::format("advance to {} ns", op.at_ns);
+    case op_kind::finish:
+        return text + fmt::format("{} of process {}", op_name(op), op.process);
+    case op_kind::run:
+        return text + fmt::format("run with seed {}", op.seed);
+    case op_kind::advance:
+        return text + fmt::format("advance to {} ns", op.at_ns);
     case op_kind::set_limits:
-        return text + fmt::format("limits of cgroup {}: min {}, low {}, max {}", op.cgroup.path, op.cgroup.min_bytes,
-                                  op.cgroup.low_bytes, static_cast<s64>(op.cgroup.max_bytes));
-    default: return text + fmt::format("{} (process {}, VM {}, BO {})", op_name(op), op.process, op.vm, op.bo);
+        return text + fmt::format("limits of cgroup {}: min {}, low {}, max {}", op.cgroup.path,
+                                  op.cgroup.min_bytes, op.cgroup.low_bytes,
+                                  static_cast<s64>(op.cgroup.max_bytes));
+    default:
+        return text + fmt::format("{} (process {}, VM {}, BO {})", op_name(op), op.process, op.vm, op.bo);
     }
 }
 
@@ -190,7 +223,8 @@ std::string describe_state_difference(std::string_view model, std::string_view k
         if (other == b.end())
             lines.push_back(fmt::format("{}: only in the model ({})", name_of_key(key), shown(value)));
         else if (other->second != value)
-            lines.push_back(fmt::format("{}: {}", name_of_key(key), line_difference(key, value, other->second)));
+            lines.push_back(
+                fmt::format("{}: {}", name_of_key(key), line_difference(key, value, other->second)));
     }
     for (const auto &[key, value] : b)
         if (!a.contains(key))

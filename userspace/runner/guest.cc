@@ -19,7 +19,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool runs(const fs::path &file) { return ::access(file.c_str(), X_OK) == 0; }
+bool runs(const fs::path &file)
+{
+    return ::access(file.c_str(), X_OK) == 0;
+}
 
 std::string find_vm_script(const fs::path &executable)
 {
@@ -35,19 +38,24 @@ std::string find_vm_script(const fs::path &executable)
     if (runs(fs::path(VRAMLAB_SOURCE_ROOT) / "scripts" / "vm"))
         return (fs::path(VRAMLAB_SOURCE_ROOT) / "scripts" / "vm").string();
 #endif
-    throw std::runtime_error("scripts/vm, which boots the kernel, was not found: set VRAMLAB_SCRIPTS to the scripts directory of the "
+    throw std::runtime_error("scripts/vm, which boots the kernel, was not found: set VRAMLAB_SCRIPTS to the "
+                             "scripts directory of the "
                              "vramlab sources");
 }
 
 } // namespace
 
-guest::guest() : executable_(fs::read_symlink("/proc/self/exe").string()) { vm_script_ = find_vm_script(executable_); }
+guest::guest() : executable_(fs::read_symlink("/proc/self/exe").string())
+{
+    vm_script_ = find_vm_script(executable_);
+}
 
 pid_t guest::start(const std::vector<std::string> &arguments, const std::string &exchange_dir, u64 timeout_s,
                    bool output_to_stderr) const
 {
-    std::vector<std::string> words = {vm_script_, "run",        "--module", "vttm",     "--timeout", std::to_string(timeout_s),
-                                      "--rw",     exchange_dir, "--",       executable_};
+    std::vector<std::string> words = {
+        vm_script_, "run",        "--module", "vttm",     "--timeout", std::to_string(timeout_s),
+        "--rw",     exchange_dir, "--",       executable_};
     words.insert(words.end(), arguments.begin(), arguments.end());
     std::vector<char *> argv;
     for (std::string &w : words)
@@ -78,6 +86,9 @@ int guest::wait(pid_t pid)
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-bool in_guest() { return fs::exists("/sys/module/vttm"); }
+bool in_guest()
+{
+    return fs::exists("/sys/module/vttm");
+}
 
 } // namespace vramlab::runner

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs this executable again, inside a guest whose kernel has vttm: scripts/vm boots it (user-mode Linux, a second or so)
-// on the host's own files.
+// Runs this executable again, inside a guest whose kernel has vttm: scripts/vm boots it (user-mode Linux, a
+// second or so) on the host's own files.
 #pragma once
 
 #include "base/types.h"
@@ -13,12 +13,13 @@ namespace vramlab::runner {
 
 class guest {
 public:
-    // Finds scripts/vm: in $VRAMLAB_SCRIPTS, above the executable, or in the source tree this was built from. Throws
-    // std::runtime_error that says what to do.
+    // Finds scripts/vm: in $VRAMLAB_SCRIPTS, above the executable, or in the source tree this was built from.
+    // Throws std::runtime_error that says what to do.
     guest();
 
-    // Boots and runs "<this executable> arguments...". The guest can write to exchange_dir and nowhere else. Its output is ours;
-    // with output_to_stderr all of it goes to stderr. It is ended after timeout_s of real time. Returns at once.
+    // Boots and runs "<this executable> arguments...". The guest can write to exchange_dir and nowhere else.
+    // Its output is ours; with output_to_stderr all of it goes to stderr. It is ended after timeout_s of real
+    // time. Returns at once.
     pid_t start(const std::vector<std::string> &arguments, const std::string &exchange_dir, u64 timeout_s,
                 bool output_to_stderr) const;
     // Exit status of what ran in the guest, or of scripts/vm; 128 + n for signal n.

@@ -14,7 +14,8 @@ using workload::operation;
 
 class shrinker {
 public:
-    shrinker(workload::workload w, const std::function<bool(const workload::workload &)> &fails, const shrink_options &o)
+    shrinker(workload::workload w, const std::function<bool(const workload::workload &)> &fails,
+             const shrink_options &o)
         : best_(std::move(w)), fails_(fails), o_(o)
     {
     }
@@ -98,7 +99,8 @@ bool shrinker::simplify_orders()
     const auto try_edit = [&](std::size_t i, auto edit) {
         workload::workload candidate = best_;
         edit(candidate.operations[i]);
-        if (candidate.operations[i].kind == best_.operations[i].kind && candidate.operations[i].req == best_.operations[i].req)
+        if (candidate.operations[i].kind == best_.operations[i].kind &&
+            candidate.operations[i].req == best_.operations[i].req)
             return;
         candidate = make_well_formed(candidate);
         if (candidate.operations.size() <= best_.operations.size())
@@ -146,8 +148,9 @@ void shrinker::drop_unused()
         candidate = best_;
         const std::string path = candidate.system.cgroups[i].path;
         candidate.system.cgroups.erase(candidate.system.cgroups.begin() + static_cast<std::ptrdiff_t>(i));
-        const bool parent = std::any_of(candidate.system.cgroups.begin(), candidate.system.cgroups.end(),
-                                        [&](const cgroup_config &c) { return c.path.starts_with(path + "/"); });
+        const bool parent =
+            std::any_of(candidate.system.cgroups.begin(), candidate.system.cgroups.end(),
+                        [&](const cgroup_config &c) { return c.path.starts_with(path + "/"); });
         if (parent)
             continue;
         for (process_config &p : candidate.system.processes)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Makes a failing workload small: the fewest operations that still fail (delta debugging), then the fewest BOs in lists
-// and touch sets, then without the cgroups and processes that nothing uses. What stays is well-formed.
+// Makes a failing workload small: the fewest operations that still fail (delta debugging), then the fewest
+// BOs in lists and touch sets, then without the cgroups and processes that nothing uses. What stays is
+// well-formed.
 #pragma once
 
 #include "workload/workload.h"
@@ -18,8 +19,8 @@ struct shrink_options {
 workload::workload shrink(workload::workload w, const std::function<bool(const workload::workload &)> &fails,
                           const shrink_options &options = {});
 
-// Leaves out the operations that make no sense without what was left out before: on VMs, BOs and lists that do not
-// exist, of processes that are busy. Ends with all tasks run to their end.
+// Leaves out the operations that make no sense without what was left out before: on VMs, BOs and lists that
+// do not exist, of processes that are busy. Ends with all tasks run to their end.
 workload::workload make_well_formed(const workload::workload &w);
 
 } // namespace vramlab::runner

@@ -79,7 +79,9 @@ bool filter::take_request(request &r)
         return false;
     vm_state &vm = found->second;
     switch (r.kind) {
-    case request_kind::vm_close: vms_.erase(found); return true;
+    case request_kind::vm_close:
+        vms_.erase(found);
+        return true;
     case request_kind::bo_create:
         vm.handles.insert(r.bo);
         flags_[r.bo] = r.flags;
@@ -92,9 +94,13 @@ bool filter::take_request(request &r)
         std::erase_if(r.touches, [&](const touch &t) { return !vm.handles.contains(t.bo); });
         vm.touches[r.id] = r.touches;
         return true;
-    case request_kind::submit: return take_submit(r, vm);
-    case request_kind::wait: r.seqno = std::min(r.seqno, vm.submissions); return true;
-    default: break;
+    case request_kind::submit:
+        return take_submit(r, vm);
+    case request_kind::wait:
+        r.seqno = std::min(r.seqno, vm.submissions);
+        return true;
+    default:
+        break;
     }
     if (!vm.handles.contains(r.bo))
         return false;
@@ -107,7 +113,9 @@ bool filter::take_request(request &r)
         vm.handles.erase(r.bo);
         vm.pins.erase(r.bo);
         return true;
-    case request_kind::pin: vm.pins.insert(r.bo); return true;
+    case request_kind::pin:
+        vm.pins.insert(r.bo);
+        return true;
     case request_kind::unpin: {
         const auto pin = vm.pins.find(r.bo);
         if (pin == vm.pins.end())
@@ -115,21 +123,25 @@ bool filter::take_request(request &r)
         vm.pins.erase(pin);
         return true;
     }
-    default: return true;
+    default:
+        return true;
     }
 }
 
 bool filter::take(operation &op)
 {
     switch (op.kind) {
-    case op_kind::request: return take_request(op.req);
+    case op_kind::request:
+        return take_request(op.req);
     case op_kind::begin:
         if (!take_request(op.req))
             return false;
         busy_.insert(op.req.process);
         return true;
-    case op_kind::step: return busy_.contains(op.process);
-    case op_kind::finish: return busy_.erase(op.process) > 0;
+    case op_kind::step:
+        return busy_.contains(op.process);
+    case op_kind::finish:
+        return busy_.erase(op.process) > 0;
     case op_kind::run: {
         const bool needed = !busy_.empty();
         busy_.clear();
@@ -141,18 +153,19 @@ bool filter::take(operation &op)
         now_ns_ = op.at_ns;
         return true;
     case op_kind::evict_all:
-    case op_kind::swapout: return busy_.empty();
+    case op_kind::swapout:
+        return busy_.empty();
     case op_kind::set_limits:
-        return busy_.empty() &&
-               std::any_of(w_.system.cgroups.begin(), w_.system.cgroups.end(),
-                           [&](const cgroup_config &c) { return c.path == op.cgroup.path; });
+        return busy_.empty() && std::any_of(w_.system.cgroups.begin(), w_.system.cgroups.end(),
+                                            [&](const cgroup_config &c) { return c.path == op.cgroup.path; });
     case op_kind::wait_back:
     case op_kind::flip: {
         const auto vm = vms_.find(op.vm);
         return process_exists(op.process) && !busy_.contains(op.process) && vm != vms_.end() &&
                (op.bo == 0 || vm->second.handles.contains(op.bo));
     }
-    default: return true;
+    default:
+        return true;
     }
 }
 
@@ -174,6 +187,9 @@ workload::workload filter::run()
 
 } // namespace
 
-workload::workload make_well_formed(const workload::workload &w) { return filter(w).run(); }
+workload::workload make_well_formed(const workload::workload &w)
+{
+    return filter(w).run();
+}
 
 } // namespace vramlab::runner

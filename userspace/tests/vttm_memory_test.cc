@@ -25,7 +25,8 @@ protected:
         vttm_file file;
         if (file.fd() < 0)
             return;
-        // Under the virtual clock copies that nobody waits for end when the clock is advanced; else this is refused.
+        // Under the virtual clock copies that nobody waits for end when the clock is advanced; else this is
+        // refused.
         file.lab(DRM_VTTM_LAB_ADVANCE, file.info().clock_ns + 10 * ns_per_s);
         file.lab(DRM_VTTM_LAB_SETTLE);
         // The real clock signals fences when their time has come, so what waits for them needs a moment.
@@ -71,7 +72,9 @@ TEST_P(vttm_memory, contents_survive_eviction_and_return)
     }
     for (u32 round = 0; round < 3; round++)
         for (u64 i = 0; i + 8 <= handles.size(); i += 8)
-            ASSERT_EQ(file.submit({handles.begin() + static_cast<long>(i), handles.begin() + static_cast<long>(i) + 8}), 0);
+            ASSERT_EQ(file.submit({handles.begin() + static_cast<long>(i),
+                                   handles.begin() + static_cast<long>(i) + 8}),
+                      0);
     EXPECT_GT(file.info().evictions, handles.size());
     for (u32 i = 0; i < handles.size(); i++)
         expect_filled(file, handles[i], i);
@@ -131,7 +134,8 @@ TEST_P(vttm_memory, processes_killed_in_the_middle_leave_nothing)
             vttm_file file;
             std::vector<u32> handles;
             for (int bo = 0; bo < 40; bo++)
-                handles.push_back(file.must_create(bo_size, DRM_VTTM_DOMAIN_VRAM, bo % 2 ? DRM_VTTM_GEM_VM_PRIVATE : 0));
+                handles.push_back(
+                    file.must_create(bo_size, DRM_VTTM_DOMAIN_VRAM, bo % 2 ? DRM_VTTM_GEM_VM_PRIVATE : 0));
             file.pin(handles[0]);
             for (;;)
                 file.submit({handles[2], handles[4], handles[8]});

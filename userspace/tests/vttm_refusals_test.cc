@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Does every ioctl of vttm refuse what it must, with the errno that the DRM documentation names? Runs in the guest.
+// Does every ioctl of vttm refuse what it must, with the errno that the DRM documentation names? Runs in the
+// guest.
 #include "tests/vttm_device.h"
 
 #include <gtest/gtest.h>
@@ -60,7 +61,8 @@ TEST_F(vttm_refusals, create)
     EXPECT_EQ(create_with([](auto &a) { a.preferred_domains = 0; }), -EINVAL);
     EXPECT_EQ(create_with([](auto &a) { a.preferred_domains = 8; }), -EINVAL);
     EXPECT_EQ(create_with([](auto &a) { a.allowed_domains = 8; }), -EINVAL);
-    EXPECT_EQ(create_with([](auto &a) { a.allowed_domains = DRM_VTTM_DOMAIN_GTT; }), -EINVAL) << "not a superset";
+    EXPECT_EQ(create_with([](auto &a) { a.allowed_domains = DRM_VTTM_DOMAIN_GTT; }), -EINVAL)
+        << "not a superset";
     EXPECT_EQ(create_with([](auto &a) { a.flags = 1u << 31; }), -EINVAL);
     EXPECT_EQ(create_with([](auto &a) { a.priority = DRM_VTTM_PRIORITY_MAX + 1; }), -EINVAL);
     EXPECT_EQ(create_with([](auto &a) { a.pad = 1; }), -EINVAL);

@@ -139,8 +139,14 @@ bool swarm_generator::create(bool begin, swarm_vm &vm)
     request r = make_request(request_kind::bo_create, vm);
     r.bo = state_.next_tag++;
     r.size_bytes = random_size();
-    const u32 domains[] = {domain_vram, domain_vram, domain_vram, domain_vram | domain_gtt, domain_gtt, domain_system,
-                           domain_vram | domain_gtt | domain_system, domain_gtt | domain_system};
+    const u32 domains[] = {domain_vram,
+                           domain_vram,
+                           domain_vram,
+                           domain_vram | domain_gtt,
+                           domain_gtt,
+                           domain_system,
+                           domain_vram | domain_gtt | domain_system,
+                           domain_gtt | domain_system};
     r.preferred = domains[rng_.below(8)];
     if (chance(40))
         r.allowed = r.preferred | static_cast<u32>(rng_.below(8));
@@ -198,7 +204,8 @@ bool swarm_generator::set_priority(swarm_vm &vm)
     return true;
 }
 
-// A contended list has most of what is shared, in a random order: the lists of two processes then meet in the middle.
+// A contended list has most of what is shared, in a random order: the lists of two processes then meet in the
+// middle.
 void swarm_generator::define_list(swarm_vm &vm, bool contended)
 {
     std::vector<u64> tags = state_.held(vm, false, true);
@@ -294,12 +301,18 @@ void swarm_generator::advance()
 bool swarm_generator::begin_something(swarm_vm &vm)
 {
     switch (rng_.below(20)) {
-    case 0: return create(true, vm);
-    case 1: return destroy(true, vm);
-    case 2: return pin(true, vm);
-    case 3: return unpin(true, vm);
-    case 4: return wait(true, vm);
-    default: return submit(true, vm, true);
+    case 0:
+        return create(true, vm);
+    case 1:
+        return destroy(true, vm);
+    case 2:
+        return pin(true, vm);
+    case 3:
+        return unpin(true, vm);
+    case 4:
+        return wait(true, vm);
+    default:
+        return submit(true, vm, true);
     }
 }
 
@@ -317,7 +330,8 @@ void swarm_generator::concurrent_block()
     }
     rng_.shuffle(labels);
     const auto vm_of = [&](u32 label) -> swarm_vm & {
-        return *std::find_if(state_.vms.begin(), state_.vms.end(), [&](const swarm_vm &v) { return v.label == label; });
+        return *std::find_if(state_.vms.begin(), state_.vms.end(),
+                             [&](const swarm_vm &v) { return v.label == label; });
     };
     for (const u32 label : labels)
         if (swarm_vm &vm = vm_of(label); vm.list_size != vm.listed.size() || chance(70))
@@ -359,7 +373,8 @@ void swarm_generator::edge_case(swarm_vm &vm)
     switch (rng_.below(10)) {
     case 0: // sizes
     case 1: {
-        const u64 sizes[] = {0, 1, page + 1, u64{1} << 63, w_.system.device.vram_size_bytes + page, 256 * MiB};
+        const u64 sizes[] = {0,        1, page + 1, u64{1} << 63, w_.system.device.vram_size_bytes + page,
+                             256 * MiB};
         r.size_bytes = sizes[rng_.below(6)];
         r.preferred = domain_vram;
         break;
@@ -375,13 +390,19 @@ void swarm_generator::edge_case(swarm_vm &vm)
         r.preferred = domain_vram;
         r.priority = priority_max + static_cast<u32>(rng_.below(3));
         break;
-    case 4: r.kind = request_kind::bo_destroy; break;
-    case 5: r.kind = chance(50) ? request_kind::pin : request_kind::unpin; break;
+    case 4:
+        r.kind = request_kind::bo_destroy;
+        break;
+    case 5:
+        r.kind = chance(50) ? request_kind::pin : request_kind::unpin;
+        break;
     case 6:
         r.kind = request_kind::wait;
         r.seqno = vm.submissions + rng_.between(1, 3);
         break;
-    case 7: r.kind = request_kind::bo_set_priority; break;
+    case 7:
+        r.kind = request_kind::bo_set_priority;
+        break;
     default: { // a list with private, unknown or repeated BOs
         request list = make_request(request_kind::list_define, vm);
         list.id = 2;
@@ -484,6 +505,9 @@ workload swarm_generator::make(u64 seed)
 
 } // namespace
 
-workload make_swarm(u64 seed, const swarm_options &options) { return swarm_generator(seed, options).make(seed); }
+workload make_swarm(u64 seed, const swarm_options &options)
+{
+    return swarm_generator(seed, options).make(seed);
+}
 
 } // namespace vramlab::workload

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Random workloads from a seed: every operation, on a device so small that evictions, refusals and lock contention are the
-// rule. Same seed and options: same workload, everywhere.
+// Random workloads from a seed: every operation, on a device so small that evictions, refusals and lock
+// contention are the rule. Same seed and options: same workload, everywhere.
 #pragma once
 
 #include "workload/workload.h"
@@ -9,10 +9,10 @@ namespace vramlab::workload {
 
 struct swarm_options {
     u32 operations = 200;
-    u32 bos_max = 64;      // that exist at a time
+    u32 bos_max = 64; // that exist at a time
     u32 processes_max = 4;
-    // Arguments that the uAPI must refuse as well (handles that are gone, bits that do not exist). Such a workload does not
-    // pass the checker; it can be run but not read back.
+    // Arguments that the uAPI must refuse as well (handles that are gone, bits that do not exist). Such a
+    // workload does not pass the checker; it can be run but not read back.
     bool edge_cases = false;
 };
 

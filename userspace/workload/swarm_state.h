@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a swarm workload has made so far, as far as its generator needs to know: who holds which BO, assuming that every
-// operation succeeds. Internal to workload/swarm.
+// What a swarm workload has made so far, as far as its generator needs to know: who holds which BO, assuming
+// that every operation succeeds. Internal to workload/swarm.
 #pragma once
 
 #include "base/rng.h"
@@ -22,9 +22,9 @@ struct swarm_vm {
     u32 label = 0;
     u32 process = 0;
     u64 submissions = 0;
-    u32 list_size = 0;                 // of list 1 as last defined, 0 for none
-    std::vector<u64> listed;           // its BOs
-    std::vector<u64> pins;             // one entry a pin
+    u32 list_size = 0;       // of list 1 as last defined, 0 for none
+    std::vector<u64> listed; // its BOs
+    std::vector<u64> pins;   // one entry a pin
 };
 
 struct swarm_state {

@@ -20,7 +20,8 @@ TEST(swarm, passes_the_checker)
         c.reset(w.system, w.order);
         for (const operation &op : w.operations) {
             const defect d = c.take(op);
-            ASSERT_FALSE(d) << "seed " << seed << ", line " << op.line << ": " << d.problem << ", expected " << d.expected;
+            ASSERT_FALSE(d) << "seed " << seed << ", line " << op.line << ": " << d.problem << ", expected "
+                            << d.expected;
         }
         const defect d = c.finish();
         ASSERT_FALSE(d) << "seed " << seed << ": " << d.problem;
@@ -47,8 +48,8 @@ TEST(swarm, every_operation_comes_up)
         }
     for (u8 k = 0; k <= static_cast<u8>(request_kind::unpin); k++)
         EXPECT_GT(requests[static_cast<request_kind>(k)], 0u) << static_cast<int>(k);
-    for (op_kind k : {op_kind::begin, op_kind::step, op_kind::finish, op_kind::run, op_kind::advance, op_kind::evict_all,
-                      op_kind::swapout, op_kind::set_limits})
+    for (op_kind k : {op_kind::begin, op_kind::step, op_kind::finish, op_kind::run, op_kind::advance,
+                      op_kind::evict_all, op_kind::swapout, op_kind::set_limits})
         EXPECT_GT(operations[k], 0u) << static_cast<int>(k);
 }
 

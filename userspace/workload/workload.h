@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// An explicit workload: a system and the operations on it, one a line in a file (Documentation/workload-format.rst).
-// Scenarios expand to it; both backends run it.
+// An explicit workload: a system and the operations on it, one a line in a file
+// (Documentation/workload-format.rst). Scenarios expand to it; both backends run it.
 #pragma once
 
 #include "base/request.h"
@@ -14,22 +14,24 @@ namespace vramlab::workload {
 // How operations are ordered.
 enum class order_kind : u8 {
     file, // strictly as written; for conformance and explicit interleavings
-    time, // each process is a program of its own; whoever is ready first (device clock, then process number) goes next
+    time, // each process is a program of its own; whoever is ready first (device clock, then process number)
+          // goes next
 };
 
 enum class op_kind : u8 {
-    request,    // req, to its end. If it blocks on a lock, the other tasks under way are stepped, lowest process first,
-                // until it can go on
-    begin,      // req starts as a task and stops at its first park point (order file only)
-    step,       // process: one step; nothing if its task is idle or blocked (order file only)
-    finish,     // process: stepped until its task is idle, as a request (order file only)
-    run,        // all tasks under way are stepped in an order drawn from `seed` until all are idle (order file only)
-    advance,    // clock to at_ns if that is later than now (order file only)
-    sleep,      // process: not before at_ns (order time only)
-    vblank,     // process: not before the next multiple of period_ns after now (order time only)
-    wait_back,  // process, vm: until all but the newest `back` submissions of the VM are finished, others go on meanwhile
-    flip,       // process, vm, bo: pin it, then unpin what this process showed on `vm` before; bo 0: only unpin
-    frame,      // process: a frame begins here; the time since its last `frame` is that frame's time
+    request, // req, to its end. If it blocks on a lock, the other tasks under way are stepped, lowest process
+             // first, until it can go on
+    begin,  // req starts as a task and stops at its first park point (order file only)
+    step,   // process: one step; nothing if its task is idle or blocked (order file only)
+    finish, // process: stepped until its task is idle, as a request (order file only)
+    run, // all tasks under way are stepped in an order drawn from `seed` until all are idle (order file only)
+    advance,   // clock to at_ns if that is later than now (order file only)
+    sleep,     // process: not before at_ns (order time only)
+    vblank,    // process: not before the next multiple of period_ns after now (order time only)
+    wait_back, // process, vm: until all but the newest `back` submissions of the VM are finished, others go
+               // on meanwhile
+    flip,  // process, vm, bo: pin it, then unpin what this process showed on `vm` before; bo 0: only unpin
+    frame, // process: a frame begins here; the time since its last `frame` is that frame's time
     evict_all,  // the system evicts all of VRAM (process 0)
     swapout,    // the system swaps one BO out (process 0)
     set_limits, // cgroup (process 0)
@@ -50,7 +52,8 @@ struct operation {
     cgroup_config cgroup;
 };
 
-// What a run must show. `metric` is a name from Documentation/metrics.rst, `process` a process name or empty for all.
+// What a run must show. `metric` is a name from Documentation/metrics.rst, `process` a process name or empty
+// for all.
 struct expectation {
     std::string metric;
     std::string process;
