@@ -73,9 +73,13 @@ _stage_overlay() {
 				cp "$BASE/$to" "$stage/$to"
 				chmod u+w "$stage/$to"
 			fi
-			grep -v 'SPDX-License-Identifier' "$from" >>"$stage/$to"
+			# A tree of somebody's own may have the lines already.
+			grep -v 'SPDX-License-Identifier' "$from" | grep -vxF -f "$stage/$to" >>"$stage/$to.appended" || true
+			cat "$stage/$to.appended" >>"$stage/$to"
+			rm "$stage/$to.appended"
 		else
-			[ ! -e "$BASE/$to" ] || die "$from: $to exists in the kernel; to change it is a patch's task"
+			[ ! -e "$BASE/$to" ] || [ -n "${KERNEL_SRC:-}" ] ||
+				die "$from: $to exists in the kernel; to change it is a patch's task"
 			cp "$from" "$stage/$to"
 			chmod u+w "$stage/$to"
 		fi

@@ -150,10 +150,8 @@ std::vector<std::string> guest_arguments(const conform_arguments &a, const seed_
         words.push_back("--no-shrink");
     if (a.free_running)
         words.push_back("--free-running");
-    for (const std::string &s : a.settings) {
-        words.push_back("--set");
-        words.push_back(s);
-    }
+    for (const std::string &s : a.settings)
+        words.push_back("--set=" + s);
     if (seeds.count) {
         words.push_back("--swarm");
         words.push_back(fmt::format("{}..{}", seeds.first, seeds.first + seeds.count - 1));
@@ -271,7 +269,8 @@ void add_conform_command(CLI::App &app, int &status)
         app.add_subcommand("conform", "Compare the model with the kernel's TTM, operation by operation");
     c->add_option("workload", a->files, "Scenarios (.toml) and workloads (.jsonl, .jsonl.zst)")
         ->check(CLI::ExistingFile);
-    c->add_option("--set", a->settings, "Override a scenario's parameter, PATH=VALUE");
+    c->add_option("--set", a->settings, "Override a scenario's parameter, PATH=VALUE (repeatable)")
+        ->allow_extra_args(false);
     c->add_option("--swarm", a->swarm, "Random workloads: how many, or a range of seeds A..B");
     c->add_option("--start", a->start, "First seed")->capture_default_str();
     c->add_option("--operations", a->operations, "Operations of a random workload")->capture_default_str();

@@ -15,7 +15,7 @@ enum class event_type : u8 {
               // the runner: "submit", "bo_create", "flip", ...), vm, bo, vm2 = target of bo_share; for
               // bo_create b = preferred | allowed << 8 | flags << 16 | priority << 24 and c = size, for
               // bo_set_priority b = priority << 24
-    op_end,          // a request ended: a = index, b = seqno, error, where as above
+    op_end,   // a request ended: a = index, b = seqno, error, where as above
     lock_contended,  // bo (0: the VM's resv of vm2): sleeps on a lock held by task `other`
     lock_deadlk,     // likewise: -EDEADLK from the lock
     backoff,         // drm_exec dropped everything and starts over: a = attempt

@@ -21,9 +21,9 @@ enum class order_kind : u8 {
 enum class op_kind : u8 {
     request, // req, to its end. If it blocks on a lock, the other tasks under way are stepped, lowest process
              // first, until it can go on
-    begin,  // req starts as a task and stops at its first park point (order file only)
-    step,   // process: one step; nothing if its task is idle or blocked (order file only)
-    finish, // process: stepped until its task is idle, as a request (order file only)
+    begin,   // req starts as a task and stops at its first park point (order file only)
+    step,    // process: one step; nothing if its task is idle or blocked (order file only)
+    finish,  // process: stepped until its task is idle, as a request (order file only)
     run, // all tasks under way are stepped in an order drawn from `seed` until all are idle (order file only)
     advance,   // clock to at_ns if that is later than now (order file only)
     sleep,     // process: not before at_ns (order time only)
