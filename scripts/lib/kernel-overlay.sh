@@ -14,8 +14,10 @@
 
 PATCH_DIR=$VRAMLAB_TOP/kernel/patches
 
-# Prints the patches of the series, one path a line.
-series_patches() { sed 's/#.*//; s/[[:space:]]*$//; /^$/d' "$PATCH_DIR/series" | sed "s|^|$PATCH_DIR/|"; }
+# Prints the first N patches of the series (default: all), one path a line.
+series_patches() {
+	awk -v dir="$PATCH_DIR/" -v n="${1:-1000000}" '{ sub(/#.*/, "") } NF && ++i <= n { print dir $1 }' "$PATCH_DIR/series"
+}
 lab_patches() { find "$PATCH_DIR/lab" -name '*.patch' | sort; }
 
 # Prints the in-tree files that the given patches touch.
@@ -48,7 +50,7 @@ _apply_patch() {
 # _stage_patches STAGE UPTO: patched copies of what the patches touch.
 _stage_patches() {
 	local stage=$1 patches patch file
-	mapfile -t patches < <(series_patches | head -n "$2"; lab_patches)
+	mapfile -t patches < <(series_patches "$2"; lab_patches)
 	while read -r file; do
 		[ -e "$BASE/$file" ] || continue
 		mkdir -p "$stage/$(dirname "$file")"
@@ -133,7 +135,7 @@ _make_tree() {
 		rm -f "$VARIANT/tree.manifest" "$VARIANT/tree.id"
 		mv "$tmp/tree" "$TREE"
 	elif [ -n "${KERNEL_SRC:-}" ]; then
-		rsync -a --delete --link-dest="$BASE" --exclude-from=<(sed 's|^|/|' "$VARIANT/tree.manifest") "$BASE/" "$TREE/"
+		rsync -a --delete --link-dest="$BASE" --exclude-from=<(sed 's|^|/|' "$VARIANT/tree.manifest") "$BASE/" "$TREE/" >/dev/null
 	fi
 }
 
@@ -164,7 +166,7 @@ tree_prepare() {
 	mkdir "$tmp/stage"
 	_make_tree "$tmp"
 	_stage_patches "$tmp/stage" "$UPTO_COUNT"
-	patched_files $(series_patches | head -n "$UPTO_COUNT"; lab_patches) >"$tmp/stage.patched"
+	patched_files $(series_patches "$UPTO_COUNT"; lab_patches) >"$tmp/stage.patched"
 	_stage_overlay "$tmp/stage" "$UPTO_COUNT"
 	_update_tree "$tmp/stage"
 	rm -rf "$tmp"

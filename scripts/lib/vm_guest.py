@@ -8,6 +8,7 @@ once.
 """
 
 import fcntl
+import glob
 import os
 import shlex
 import shutil
@@ -74,7 +75,20 @@ class Exchange:
     def __init__(self):
         base = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
         self.path = tempfile.mkdtemp(prefix="vramlab.", dir=base)
+        self.lock = open(self.file("lock"), "wb")
+        fcntl.flock(self.lock, fcntl.LOCK_EX)
+        self.remove_stale()
         self.offsets = {"stdout": 0, "stderr": 0}
+
+    def remove_stale(self):
+        """Remove what runs that were killed have left: nobody holds its lock."""
+        for path in glob.glob(os.path.join(os.path.dirname(self.path), "vramlab.*", "lock")):
+            try:
+                with open(path, "rb") as lock:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                continue
+            shutil.rmtree(os.path.dirname(path), ignore_errors=True)
 
     def file(self, name):
         return os.path.join(self.path, name)
@@ -124,3 +138,4 @@ class Exchange:
 
     def close(self):
         shutil.rmtree(self.path, ignore_errors=True)
+        self.lock.close()

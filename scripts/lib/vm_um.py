@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """User-mode Linux: the guest is a process group of this machine."""
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -14,6 +15,14 @@ from vm_guest import EXCHANGE_IN_GUEST, Exchange, VmError, choose_memory_directo
 POLL_S = 0.01
 # After the guest said that it is done, it powers off within this time or is killed.
 POWER_OFF_S = 3.0
+
+
+PR_SET_PDEATHSIG = 1
+
+
+def die_with_parent():
+    """In the child: no guest outlives this program, however it ends."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 @dataclass
@@ -63,7 +72,8 @@ class Guest:
         env = {"TMPDIR": self.memory_directory, "HOME": self.exchange.path, "PATH": "/usr/bin:/bin"}
         with open(self.exchange.file("kernel.log"), "wb") as log:
             self.process = subprocess.Popen(self.command_line(), stdin=subprocess.DEVNULL, stdout=log,
-                                            stderr=subprocess.STDOUT, env=env, start_new_session=True)
+                                            stderr=subprocess.STDOUT, env=env, start_new_session=True,
+                                            preexec_fn=die_with_parent)
 
     def kill(self):
         """End the guest. Its children die with it (PDEATHSIG), and by the group."""

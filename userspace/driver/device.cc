@@ -194,6 +194,8 @@ vttm_device::~vttm_device()
         // The model is broken, and whoever ran it has been told so by an exception before. There is nothing
         // to save.
     }
+    while (!cgroups.empty()) // children first
+        cgroups.pop_back();
 }
 
 int vttm_device::evict_all()

@@ -17,7 +17,7 @@ namespace {
 using workload::op_kind;
 using workload::operation;
 
-constexpr std::size_t operations_max = 300;
+constexpr std::size_t operations_max = 160;
 constexpr u32 processes_max = 4;
 constexpr u64 page = 4096;
 
