@@ -12,8 +12,11 @@ export VRAMLAB_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/vramlab
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: model ## the main job on the model: two scenarios, all policies, table and workload files in demo/
-	@scripts/demo $(VRAMLAB)
+# Its own build: few large compilations, hardly optimized, are the quickest way from a clone to a result.
+demo: ## the main job on the model: two scenarios, all policies, table and workload files in demo/
+	@scripts/setup model
+	@NINJA_TARGETS=cli/vramlab scripts/build-model build-demo -Dunity=on -Dunity_size=24 -Dbuildtype=plain -Doptimization=1
+	@scripts/demo build-demo/cli/vramlab
 
 model: ## build the C++ model and its command, build/cli/vramlab
 	@scripts/setup model

@@ -46,6 +46,13 @@ void lift_page_limits()
     }
 }
 
+// Only these make room for one BO that is known beforehand.
+event_cause cause_for(const request &r)
+{
+    const bool one = r.kind == request_kind::pin || r.kind == request_kind::bo_create;
+    return {r.process, one ? r.bo : 0};
+}
+
 const char *name_of(task_state s)
 {
     switch (s) {
@@ -189,14 +196,26 @@ void kernel_backend::reset(const system_config &s)
 }
 
 // Events are delivered at the end of each call that can cause some.
-void kernel_backend::after_call(bool clock_may_move)
+void kernel_backend::after_call(bool clock_may_move, bool by_system)
 {
     if (clock_may_move)
         now_valid_ = false;
     if (!sink_)
         return;
     lab_.read_events(records_);
-    translator_.translate(records_, now_ns(), *sink_);
+    const auto cause = [&](u32 task) { return by_system ? event_cause() : cause_of(task); };
+    translator_.translate(records_, now_ns(), cause, *sink_);
+}
+
+// A task is the number of a process; running freely, the pid of the agent that acts for it.
+event_cause kernel_backend::cause_of(u32 task) const
+{
+    for (const process &p : processes_) {
+        const u32 name = options_.free_running ? static_cast<u32>(agents_[p.agent].process.pid()) : p.number;
+        if (name == task)
+            return p.cause;
+    }
+    return {};
 }
 
 result kernel_backend::share(const request &r)
@@ -235,7 +254,9 @@ result kernel_backend::execute(const request &r)
     } else if (r.kind == request_kind::bo_share) {
         res = share(r);
     } else {
-        const wire::reply reply = agent_of(find(r.process)).call(r);
+        process &p = find(r.process);
+        p.cause = cause_for(r);
+        const wire::reply reply = agent_of(p).call(r);
         res.error = reply.error;
         res.seqno = reply.seqno;
         if (r.kind == request_kind::vm_open && !res.error)
@@ -276,6 +297,7 @@ task_state kernel_backend::begin(const request &r)
         return task_state::idle;
     }
     p.what = r;
+    p.cause = cause_for(r);
     p.ended = false;
     if (options_.free_running) {
         p.queued = true;
@@ -379,14 +401,14 @@ bool kernel_backend::signaled(u32 vm, u64 seqno)
 int kernel_backend::evict_all()
 {
     const int err = lab_.evict_all();
-    after_call(true);
+    after_call(true, true);
     return err;
 }
 
 int kernel_backend::swapout()
 {
     const int err = lab_.swapout();
-    after_call(true);
+    after_call(true, true);
     return err;
 }
 
@@ -399,7 +421,7 @@ int kernel_backend::set_limits(const cgroup_config &c)
     }
     if (!options_.free_running)
         lab_.settle(); // lowering the maximum evicts, outside of the driver's own calls
-    after_call(true);
+    after_call(true, true);
     return err;
 }
 

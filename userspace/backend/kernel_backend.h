@@ -61,6 +61,7 @@ private:
         bool queued = false; // free running: begun, not sent yet
         bool ended = false;  // `ended_with` was not taken yet
         request what;        // while queued
+        event_cause cause;   // of what its last request did
         result ended_with;
     };
 
@@ -72,7 +73,8 @@ private:
     result share(const request &r);
     void collect(process &p);
     void release_queued();
-    void after_call(bool clock_may_move);
+    void after_call(bool clock_may_move, bool by_system = false);
+    event_cause cause_of(u32 task) const;
 
     kernel_options options_;
     vttm_port port_;

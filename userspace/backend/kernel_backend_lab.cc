@@ -16,7 +16,7 @@ namespace {
 
 constexpr u32 event_batch = 1024;
 
-[[noreturn]] void fail(const std::string &what, int error)
+[[noreturn]] void fail_call(const std::string &what, int error)
 {
     throw std::runtime_error(fmt::format("vttm: {}: {}", what, std::strerror(-error)));
 }
@@ -40,11 +40,11 @@ vttm_lab::vttm_lab(vttm_port &port, watchdog &dog) : port_(port), watchdog_(dog)
 {
     file_ = port_.open();
     if (file_ < 0)
-        fail("cannot open " + port_.node(), file_);
+        fail_call("cannot open " + port_.node(), file_);
     const std::string path = fmt::format("/sys/kernel/debug/dri/{}/vttm_state", port_.primary_minor());
     state_fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (state_fd_ < 0)
-        fail(fmt::format("cannot open {} (is debugfs mounted?)", path), -errno);
+        fail_call(fmt::format("cannot open {} (is debugfs mounted?)", path), -errno);
 }
 
 vttm_lab::~vttm_lab()
@@ -85,15 +85,15 @@ int vttm_lab::reset(const device_config &d, bool virtual_clock)
 void vttm_lab::begin(u32 task)
 {
     if (const int err = call(DRM_VTTM_LAB_BEGIN, task))
-        fail(fmt::format("beginning an operation of task {}{}", task,
-                         err == -EOPNOTSUPP ? " (this kernel lacks the lab-only patches)" : ""),
-             err);
+        fail_call(fmt::format("beginning an operation of task {}{}", task,
+                              err == -EOPNOTSUPP ? " (this kernel lacks the lab-only patches)" : ""),
+                  err);
 }
 
 task_state vttm_lab::wait_for(u32 op, u32 task)
 {
     if (const int err = call(op, task))
-        fail(fmt::format("{} task {}", op == DRM_VTTM_LAB_STEP ? "stepping" : "looking at", task), err);
+        fail_call(fmt::format("{} task {}", op == DRM_VTTM_LAB_STEP ? "stepping" : "looking at", task), err);
     return to_state(last_.state);
 }
 
@@ -101,14 +101,14 @@ drm_vttm_get_info vttm_lab::info()
 {
     drm_vttm_get_info info{};
     if (const int err = port_.ioctl(file_, DRM_IOCTL_VTTM_GET_INFO, &info))
-        fail("GET_INFO", err);
+        fail_call("GET_INFO", err);
     return info;
 }
 
 u64 vttm_lab::next_ns()
 {
     if (const int err = settle())
-        fail("settling", err);
+        fail_call("settling", err);
     return last_.next_ns;
 }
 
@@ -118,7 +118,7 @@ void vttm_lab::read_state(std::string &text)
     for (;;) {
         const ssize_t n = ::pread(state_fd_, buffer_.data(), buffer_.size(), static_cast<off_t>(offset));
         if (n < 0)
-            fail("cannot read vttm_state", -errno);
+            fail_call("cannot read vttm_state", -errno);
         text.append(buffer_.data(), static_cast<std::size_t>(n));
         offset += static_cast<u64>(n);
         // seq_file fills the buffer while there is more.
@@ -137,7 +137,7 @@ void vttm_lab::read_events(std::vector<drm_vttm_event> &records)
         records.resize(old + event_batch);
         if (const int err =
                 call(DRM_VTTM_LAB_EVENTS, event_batch, reinterpret_cast<std::uintptr_t>(&records[old])))
-            fail("reading the event log", err);
+            fail_call("reading the event log", err);
         if (last_.lost)
             throw std::runtime_error(fmt::format("vttm: {} event records were lost", last_.lost));
         records.resize(old + last_.value);
@@ -146,45 +146,81 @@ void vttm_lab::read_events(std::vector<drm_vttm_event> &records)
     }
 }
 
-void event_translator::translate(const std::vector<drm_vttm_event> &records, u64 now_ns,
-                                 events::event_sink &sink)
+namespace {
+
+events::event start_of(const drm_vttm_event &r, const event_cause &cause)
 {
-    const auto deliver_until = [&](u64 time_ns) {
-        const auto end = std::find_if(running_.begin(), running_.end(),
-                                      [&](const events::event &e) { return e.time_ns > time_ns; });
-        std::for_each(running_.begin(), end, [&](const events::event &e) { sink.record(e); });
-        running_.erase(running_.begin(), end);
-    };
-    for (const drm_vttm_event &r : records) {
-        deliver_until(r.time_ns);
-        events::event e;
-        e.time_ns = r.time_ns;
-        e.vm = r.vm == ~0u ? 0 : r.vm;
-        e.process = r.task;
-        if (r.type == DRM_VTTM_EVENT_MOVE) {
-            e.type = events::event_type::move;
-            e.bo = r.tag;
-            e.a = r.from;
-            e.b = r.to;
-            e.c = r.bytes;
-            e.flag = static_cast<u8>(r.evict);
-            sink.record(e);
-        } else if (r.type == DRM_VTTM_EVENT_JOB) {
-            e.type = events::event_type::job_start;
-            e.time_ns = r.start_ns;
-            e.a = r.from;
-            (r.to == 0 ? e.b : e.bo) = r.tag;
-            e.c = r.bytes;
-            e.flag = static_cast<u8>(r.to);
-            sink.record(e);
-            e.type = events::event_type::job_end;
-            e.time_ns = r.end_ns;
-            const auto at = std::find_if(running_.begin(), running_.end(),
-                                         [&](const events::event &o) { return o.time_ns > e.time_ns; });
-            running_.insert(at, e);
-        }
+    events::event e;
+    e.time_ns = r.time_ns;
+    e.vm = r.vm == ~0u ? 0 : r.vm;
+    e.process = cause.process;
+    return e;
+}
+
+} // namespace
+
+void event_translator::deliver_until(u64 time_ns, events::event_sink &sink)
+{
+    const auto end = std::find_if(ahead_.begin(), ahead_.end(),
+                                  [&](const events::event &e) { return e.time_ns > time_ns; });
+    std::for_each(ahead_.begin(), end, [&](const events::event &e) { sink.record(e); });
+    ahead_.erase(ahead_.begin(), end);
+}
+
+// The log has no record of a decision to evict; that it was taken, and in whose request, the move shows.
+void event_translator::translate_move(const drm_vttm_event &r, const event_cause &cause,
+                                      events::event_sink &sink)
+{
+    events::event e = start_of(r, cause);
+    e.bo = r.tag;
+    if (r.evict) {
+        e.type = events::event_type::evict_begin;
+        e.bo2 = cause.bo;
+        sink.record(e);
+        e.bo2 = 0;
     }
-    deliver_until(now_ns);
+    e.type = events::event_type::move;
+    e.a = r.from;
+    e.b = r.to;
+    e.c = r.bytes;
+    e.flag = static_cast<u8>(r.evict);
+    sink.record(e);
+}
+
+// The kernel knows a job's times beforehand; what lies ahead of the clock has not happened yet.
+void event_translator::translate_job(const drm_vttm_event &r, const event_cause &cause)
+{
+    events::event e = start_of(r, cause);
+    e.type = events::event_type::job_start;
+    e.time_ns = r.start_ns;
+    e.a = r.from;
+    (r.to == 0 ? e.b : e.bo) = r.tag;
+    e.c = r.bytes;
+    e.flag = static_cast<u8>(r.to);
+    expect(e);
+    e.type = events::event_type::job_end;
+    e.time_ns = r.end_ns;
+    expect(e);
+}
+
+void event_translator::expect(const events::event &e)
+{
+    const auto at = std::find_if(ahead_.begin(), ahead_.end(),
+                                 [&](const events::event &o) { return o.time_ns > e.time_ns; });
+    ahead_.insert(at, e);
+}
+
+void event_translator::translate(const std::vector<drm_vttm_event> &records, u64 now_ns,
+                                 const std::function<event_cause(u32)> &cause_of, events::event_sink &sink)
+{
+    for (const drm_vttm_event &r : records) {
+        deliver_until(r.time_ns, sink);
+        if (r.type == DRM_VTTM_EVENT_MOVE)
+            translate_move(r, cause_of(r.task), sink);
+        else if (r.type == DRM_VTTM_EVENT_JOB)
+            translate_job(r, cause_of(r.task));
+    }
+    deliver_until(now_ns, sink);
 }
 
 } // namespace vramlab::backend

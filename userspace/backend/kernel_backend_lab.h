@@ -10,6 +10,7 @@
 
 #include "drm/vttm_drm.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -54,14 +55,28 @@ private:
     std::vector<char> buffer_;
 };
 
-// Event records of the kernel as events. The end of a job is reported when the clock has reached it.
+// On whose behalf the kernel did something: the process whose request was under way, 0 for the system, and
+// the only BO which that request can have needed room for, 0 if it is one of several.
+struct event_cause {
+    u32 process = 0;
+    u64 bo = 0;
+};
+
+// Event records of the kernel as events. Start and end of a job are reported when the clock has reached them.
 class event_translator {
 public:
-    void reset() { running_.clear(); }
-    void translate(const std::vector<drm_vttm_event> &records, u64 now_ns, events::event_sink &sink);
+    void reset() { ahead_.clear(); }
+    // cause_of: of what a task (or pid) has under way.
+    void translate(const std::vector<drm_vttm_event> &records, u64 now_ns,
+                   const std::function<event_cause(u32)> &cause_of, events::event_sink &sink);
 
 private:
-    std::vector<events::event> running_; // ends to come, by time
+    void translate_move(const drm_vttm_event &r, const event_cause &cause, events::event_sink &sink);
+    void translate_job(const drm_vttm_event &r, const event_cause &cause);
+    void expect(const events::event &e);
+    void deliver_until(u64 time_ns, events::event_sink &sink);
+
+    std::vector<events::event> ahead_; // starts and ends of jobs to come, by time
 };
 
 } // namespace vramlab::backend

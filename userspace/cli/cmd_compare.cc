@@ -4,6 +4,7 @@
 #include "cli/commands.h"
 #include "cli/input.h"
 #include "cli/output.h"
+#include "cli/parallel.h"
 #include "driver/policy.h"
 #include "report/metrics_print.h"
 #include "runner/experiment.h"
@@ -13,6 +14,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <optional>
 #include <stdexcept>
 
 namespace vramlab::cli {
@@ -25,6 +27,7 @@ struct compare_arguments {
     input in;
     bool sweep = false;
     bool json = false;
+    u32 jobs = 0; // 0: one a processor
 };
 
 // One cell of the grid.
@@ -33,7 +36,8 @@ struct compared {
     std::string name;  // of the workload
     std::string point; // of the sweep
     std::string policy;
-    runner::experiment x;
+    std::size_t workload = 0;
+    std::optional<runner::experiment> x; // until it has run
 };
 
 std::string point_words(const std::vector<workload::setting> &point)
@@ -54,7 +58,7 @@ std::vector<std::vector<workload::setting>> points_of(const std::string &file, b
     return workload::sweep_points(axes);
 }
 
-std::vector<compared> run_all(const compare_arguments &a)
+std::vector<std::string> policies_of(const compare_arguments &a)
 {
     std::vector<std::string> policies;
     for (const std::string &p : a.policies)
@@ -62,24 +66,42 @@ std::vector<compared> run_all(const compare_arguments &a)
     if (policies.empty())
         for (std::string_view p : driver::policy_names())
             policies.emplace_back(p);
-    std::vector<compared> out;
+    return policies;
+}
+
+// All cells, still empty, and the workloads they refer to by position.
+std::vector<compared> plan(const compare_arguments &a, std::vector<workload::workload> &workloads)
+{
+    std::vector<compared> cells;
+    const std::vector<std::string> policies = policies_of(a);
     for (const std::string &file : a.files)
         for (const auto &point : points_of(file, a.sweep)) {
             input in = a.in;
             for (const workload::setting &s : point)
                 in.settings.push_back(s.path + "=" + s.value);
-            const workload::workload w = load(file, in);
-            runner::check_expectations(w);
-            for (const std::string &policy : policies) {
-                progress_line progress(fmt::format("{} {} {}", w.name, point_words(point), policy));
-                runner::experiment_options o;
-                o.progress = [&](u64 operations, u64 now_ns) { progress.show(operations, now_ns); };
-                const auto backend = make_backend(backend_kind::model, policy, in);
-                out.push_back({file, w.name, point_words(point), policy, run_experiment(w, *backend, o)});
-                out.back().x.verdicts.clear(); // they refer to w; comparing is not judging
-            }
+            workloads.push_back(load(file, in));
+            runner::check_expectations(workloads.back());
+            for (const std::string &policy : policies)
+                cells.push_back(
+                    {file, workloads.back().name, point_words(point), policy, workloads.size() - 1, {}});
         }
-    return out;
+    return cells;
+}
+
+// The model keeps what it knows in its objects and in thread-local variables, so cells run side by side.
+std::vector<compared> run_all(const compare_arguments &a)
+{
+    std::vector<workload::workload> workloads;
+    std::vector<compared> cells = plan(a, workloads);
+    progress_count progress("runs", cells.size());
+    run_parallel(cells.size(), a.jobs, [&](std::size_t i) {
+        compared &cell = cells[i];
+        const auto backend = make_backend(backend_kind::model, cell.policy, a.in);
+        cell.x = runner::run_experiment(workloads[cell.workload], *backend);
+        cell.x->verdicts.clear(); // they refer to the workload; comparing is not judging
+        progress.one_done();
+    });
+    return cells;
 }
 
 void print_json(const std::vector<compared> &runs)
@@ -90,7 +112,7 @@ void print_json(const std::vector<compared> &runs)
                      {"file", r.file},
                      {"settings", r.point},
                      {"policy", r.policy},
-                     {"metrics", report::metrics_json(r.x.metrics)}});
+                     {"metrics", report::metrics_json(r.x->metrics)}});
     fmt::print("{}\n", j.dump(2));
 }
 
@@ -106,7 +128,7 @@ void print_sweep(const std::vector<compared> &runs, const report::painter &p)
               "link_read_bytes_per_frame", "outside_bytes_end", "gfx_busy_share"})
             for (const report::metric_descriptor &d : report::metric_table())
                 if (std::string_view(d.name) == name)
-                    row.emplace_back(report::format_metric(d.u, r.x.metrics.value(name).value_or(0)));
+                    row.emplace_back(report::format_metric(d.u, r.x->metrics.value(name).value_or(0)));
         t.add_row(std::move(row));
     }
     fmt::print("{}{}\n", t.render(p), p.paint(report::provenance_line, report::color::dim));
@@ -123,13 +145,13 @@ int compare(const compare_arguments &a)
     } else {
         std::vector<report::compared_run> columns;
         for (const compared &r : runs)
-            columns.push_back({{r.name, r.policy}, &r.x.metrics});
+            columns.push_back({{r.name, r.policy}, &r.x->metrics});
         fmt::print("{}", report::print_comparison(columns, p));
     }
     bool good = true;
     for (const compared &r : runs) {
         const std::string failures =
-            runner::print_failures(r.x.run, r.file, report::painter::for_stream(stderr));
+            runner::print_failures(r.x->run, r.file, report::painter::for_stream(stderr));
         good &= failures.empty();
         if (!failures.empty())
             fmt::print(stderr, "{}, {}:\n{}", r.name, r.policy, failures);
@@ -150,6 +172,7 @@ void add_compare_command(CLI::App &app, int &status)
         ->type_name("A,B");
     add_input_options(*c, a->in);
     c->add_flag("--sweep", a->sweep, "Every point of the scenario's [sweep], a row each");
+    c->add_option("--jobs,-j", a->jobs, "Runs at a time (default: one a processor)")->type_name("N");
     c->add_flag("--json", a->json, "Print JSON");
     c->callback([a, &status] {
         status = guarded(a->files.size() == 1 ? a->files[0] : "a workload", [&] { return compare(*a); });

@@ -5,6 +5,7 @@
 
 #include "backend/kernel_backend.h"
 #include "backend/sim_backend.h"
+#include "cli/exchange_directory.h"
 #include "runner/conform_batch.h"
 #include "runner/guest.h"
 #include "workload/scenario.h"
@@ -162,22 +163,6 @@ std::vector<std::string> guest_arguments(const conform_arguments &a, const seed_
     return words;
 }
 
-struct exchange_directory {
-    exchange_directory()
-    {
-        std::string pattern = (fs::temp_directory_path() / "vramlab-conform-XXXXXX").string();
-        if (!::mkdtemp(pattern.data()))
-            throw std::runtime_error(fmt::format("cannot make a directory {}", pattern));
-        path = pattern;
-    }
-    ~exchange_directory()
-    {
-        std::error_code ignored;
-        fs::remove_all(path, ignored);
-    }
-    std::string path;
-};
-
 // Failing workloads out of the exchange directory.
 void keep_files(runner::batch_result &r, const std::string &output_dir)
 {
@@ -204,14 +189,14 @@ runner::batch_result compare_in_guests(const conform_arguments &a)
         seed_range part;
         part.first = all.first + all.count * job / jobs;
         part.count = all.first + all.count * (job + 1) / jobs - part.first;
-        pids.push_back(guest.start(guest_arguments(a, part, exchange.path, job), exchange.path, timeout_s,
+        pids.push_back(guest.start(guest_arguments(a, part, exchange.path(), job), exchange.path(), timeout_s,
                                    !a.json.empty()));
     }
     runner::batch_result result;
     std::string problem;
     for (u32 job = 0; job < jobs; job++) {
         const int status = runner::guest::wait(pids[job]);
-        std::ifstream in(fmt::format("{}/job{}.json", exchange.path, job));
+        std::ifstream in(fmt::format("{}/job{}.json", exchange.path(), job));
         if (in)
             result.add(runner::batch_from_json(nlohmann::json::parse(in)));
         if (!in || (status != 0 && status != 1))

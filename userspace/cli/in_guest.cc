@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/in_guest.h"
 
+#include "cli/exchange_directory.h"
 #include "cli/output.h"
 #include "runner/guest.h"
 
@@ -18,28 +19,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr u64 guest_timeout_s = 3600; // real time
-
-class exchange_directory {
-public:
-    exchange_directory()
-    {
-        std::string pattern = (fs::temp_directory_path() / "vramlab-XXXXXX").string();
-        if (!::mkdtemp(pattern.data()))
-            throw std::runtime_error(fmt::format("{}: cannot make a directory", pattern));
-        path_ = pattern;
-    }
-    ~exchange_directory()
-    {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-    exchange_directory(const exchange_directory &) = delete;
-    exchange_directory &operator=(const exchange_directory &) = delete;
-    const std::string &path() const { return path_; }
-
-private:
-    std::string path_;
-};
 
 void copy_out(const std::string &from, const std::string &to)
 {

@@ -92,4 +92,25 @@ void progress_line::show(u64 operations, u64 now_ns)
     std::fflush(stderr);
 }
 
+progress_count::progress_count(std::string what, std::size_t total)
+    : what_(std::move(what)), total_(total), on_(::isatty(STDERR_FILENO))
+{
+}
+
+progress_count::~progress_count()
+{
+    if (on_ && done_)
+        fmt::print(stderr, "\r\033[K");
+}
+
+void progress_count::one_done()
+{
+    const std::scoped_lock lock(mutex_);
+    done_++;
+    if (!on_)
+        return;
+    fmt::print(stderr, "\r\033[K{} of {} {}", done_, total_, what_);
+    std::fflush(stderr);
+}
+
 } // namespace vramlab::cli

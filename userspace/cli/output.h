@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <mutex>
 #include <string>
 
 namespace vramlab::cli {
@@ -42,6 +43,24 @@ private:
     std::chrono::steady_clock::time_point next_;
     bool on_;
     bool shown_ = false;
+};
+
+// Likewise: how many of so many are done. Any thread may count.
+class progress_count {
+public:
+    progress_count(std::string what, std::size_t total);
+    ~progress_count(); // wipes the line
+    progress_count(const progress_count &) = delete;
+    progress_count &operator=(const progress_count &) = delete;
+
+    void one_done();
+
+private:
+    std::string what_;
+    std::size_t total_;
+    std::size_t done_ = 0;
+    std::mutex mutex_;
+    bool on_;
 };
 
 } // namespace vramlab::cli

@@ -11,15 +11,6 @@ namespace vramlab::report {
 using events::event;
 using events::event_type;
 
-namespace {
-
-std::string bytes(u64 n)
-{
-    return format_bytes(static_cast<double>(n));
-}
-
-} // namespace
-
 explainer::explainer(u64 bo, std::vector<process_config> processes, bool lru_order)
     : bo_(bo), lru_order_(lru_order), names_(std::move(processes))
 {
@@ -66,7 +57,7 @@ void explainer::creation_ends(const event &e)
 {
     const std::string what = fmt::format(
         "created by {} (VM {}): {}, prefers {}{}{}{}{}, priority {}", names_(last_.process), last_.vm,
-        bytes(last_.size_bytes), domain_names(last_.preferred),
+        format_bytes(last_.size_bytes), domain_names(last_.preferred),
         last_.allowed ? ", allows " + domain_names(last_.allowed) : "",
         is_private() ? ", private to the VM" : "", last_.flags & bo_contiguous ? ", contiguous" : "",
         last_.flags & bo_explicit_sync ? ", explicit sync" : "", last_.priority);
@@ -318,8 +309,8 @@ void explainer::record(const event &e)
     case event_type::charge_failed:
         if (e.bo == bo_)
             story_.add(e.time_ns, "charge",
-                       fmt::format("charging {} to {}'s cgroup failed with {}", bytes(e.c), names_(e.process),
-                                   error_name(e.error)));
+                       fmt::format("charging {} to {}'s cgroup failed with {}", format_bytes(e.c),
+                                   names_(e.process), error_name(e.error)));
         break;
     default:
         break;

@@ -13,11 +13,6 @@ using events::event;
 
 namespace {
 
-std::string bytes(u64 n)
-{
-    return format_bytes(static_cast<double>(n));
-}
-
 std::string counted(u64 n, const char *what)
 {
     return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
@@ -49,7 +44,7 @@ std::string explainer::of_process(u32 process, u64 bo) const
     if (!bo)
         return s;
     if (const auto it = bos_.bos().find(bo); it != bos_.bos().end())
-        s += fmt::format(" ({} of {}{})", bytes(it->second.size_bytes), names_(it->second.process),
+        s += fmt::format(" ({} of {}{})", format_bytes(it->second.size_bytes), names_(it->second.process),
                          bos_.is_scanout(bo, process) ? ", scanout" : "");
     if (op.under_way)
         s += fmt::format(" in {}'s {}", names_(process), op.name);
@@ -61,7 +56,7 @@ std::string explainer::walk_words(const walk &w) const
 {
     std::string s;
     if (w.evicted)
-        s = fmt::format("evicting {} ({})", counted(w.evicted, "BO"), bytes(w.evicted_bytes));
+        s = fmt::format("evicting {} ({})", counted(w.evicted, "BO"), format_bytes(w.evicted_bytes));
     return joined(s, skipping(w.skipped));
 }
 
@@ -70,7 +65,7 @@ std::string explainer::victim_words(const walk &w) const
 {
     std::string s;
     if (w.evicted)
-        s = fmt::format("after {} ({})", counted(w.evicted, "BO"), bytes(w.evicted_bytes));
+        s = fmt::format("after {} ({})", counted(w.evicted, "BO"), format_bytes(w.evicted_bytes));
     return joined(s, skipping(w.skipped));
 }
 
@@ -91,10 +86,10 @@ std::string explainer::why_outside(const event &e, const submission &s, const wa
     }
     if (over) {
         *key = "budget";
-        const std::string used =
-            s.threshold_bytes
-                ? fmt::format("is used up ({} of {})", bytes(s.moved_bytes), bytes(s.threshold_bytes))
-                : std::string("is 0");
+        const std::string used = s.threshold_bytes
+                                     ? fmt::format("is used up ({} of {})", format_bytes(s.moved_bytes),
+                                                   format_bytes(s.threshold_bytes))
+                                     : std::string("is 0");
         return fmt::format("the submission's move threshold {}, so an allowed domain, {}, suffices unless "
                            "VRAM has room that is "
                            "free",

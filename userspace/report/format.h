@@ -10,6 +10,10 @@ namespace vramlab::report {
 
 // "0 B", "640 KiB", "7.9 MiB", "1.25 GiB": three significant digits, exact when whole.
 std::string format_bytes(double bytes);
+inline std::string format_bytes(u64 bytes)
+{
+    return format_bytes(static_cast<double>(bytes));
+}
 
 // A moment: "12.345678 s" to the microsecond, with the nanoseconds only if there are any.
 std::string format_time(u64 ns);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "workload/line_source.h"
 
+#include "base/stdio_file.h"
 #include "workload/limits.h"
 #include "workload/parse_error.h"
 
@@ -55,14 +56,9 @@ bool line_source::next(std::string &line)
 
 namespace {
 
-struct file_closer {
-    void operator()(std::FILE *f) const { std::fclose(f); }
-};
-using file_ptr = std::unique_ptr<std::FILE, file_closer>;
-
-file_ptr open_file(const std::string &path)
+stdio_file open_file(const std::string &path)
 {
-    file_ptr f(std::fopen(path.c_str(), "rb"));
+    stdio_file f(std::fopen(path.c_str(), "rb"));
 
     if (!f)
         throw parse_error(path, 0, fmt::format("cannot open: {}", std::strerror(errno)), "a readable file");
@@ -86,7 +82,7 @@ private:
         return {buffer_.data(), n};
     }
 
-    file_ptr file_;
+    stdio_file file_;
     std::vector<char> buffer_;
 };
 
@@ -131,7 +127,7 @@ private:
         return n != 0;
     }
 
-    file_ptr file_;
+    stdio_file file_;
     std::unique_ptr<ZSTD_DStream, decltype(&ZSTD_freeDStream)> stream_;
     std::vector<char> in_;
     std::vector<char> out_;

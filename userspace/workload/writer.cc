@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "workload/writer.h"
 
+#include "base/stdio_file.h"
 #include "workload/names.h"
 #include "workload/op_fields.h"
 #include "workload/write_codec.h"
@@ -36,10 +37,6 @@ void write_expectation(write_codec &c, const expectation &e)
     c.optional_text("fails_on", e.fails_on);
     c.optional_text("source", e.source);
 }
-
-struct file_closer {
-    void operator()(std::FILE *f) const { std::fclose(f); }
-};
 
 // Compresses or copies to a file; throws std::runtime_error.
 class output_file {
@@ -91,7 +88,7 @@ private:
     }
 
     std::string path_;
-    std::unique_ptr<std::FILE, file_closer> file_;
+    stdio_file file_;
     std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context_{nullptr, ZSTD_freeCCtx};
     std::string buffer_;
 };
