@@ -65,7 +65,8 @@ class Guest:
             self.image, f"mem={self.args.mem >> 20}M", f"ncpus={self.args.cpus}", "seccomp=on",
             "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", f"init={directory}/init",
             "con0=null,fd:1", "con=null", f"uml_dir={directory}/uml", "umid=guest",
-            "panic=-1", "gpu_sched.sched_policy=1", "loglevel=8", f"VRAMLAB_EXCHANGE={directory}", *self.args.append,
+            "panic=-1", "gpu_sched.sched_policy=1", "loglevel=8", f"VRAMLAB_EXCHANGE={directory}",
+            f"VRAMLAB_CPUS={self.args.cpus}", *self.args.append,
         ]
 
     def start(self):

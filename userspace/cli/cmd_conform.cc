@@ -190,7 +190,7 @@ runner::batch_result compare_in_guests(const conform_arguments &a)
         part.first = all.first + all.count * job / jobs;
         part.count = all.first + all.count * (job + 1) / jobs - part.first;
         pids.push_back(guest.start(guest_arguments(a, part, exchange.path(), job), exchange.path(), timeout_s,
-                                   !a.json.empty()));
+                                   !a.json.empty(), a.free_running ? 0 : 1));
     }
     runner::batch_result result;
     std::string problem;

@@ -44,7 +44,8 @@ int run_in_guest(std::vector<std::string> arguments, const std::vector<guest_out
             arguments.push_back(o.option);
             arguments.push_back(exchange.path() + "/out" + o.option);
         }
-    const int status = runner::guest::wait(guest.start(arguments, exchange.path(), guest_timeout_s, false));
+    const int status =
+        runner::guest::wait(guest.start(arguments, exchange.path(), guest_timeout_s, false, 1));
     if (status != 0 && status != 1) {
         if (status == 2)
             return 2; // the command said why

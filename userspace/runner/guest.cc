@@ -51,11 +51,13 @@ guest::guest() : executable_(fs::read_symlink("/proc/self/exe").string())
 }
 
 pid_t guest::start(const std::vector<std::string> &arguments, const std::string &exchange_dir, u64 timeout_s,
-                   bool output_to_stderr) const
+                   bool output_to_stderr, u32 processors) const
 {
-    std::vector<std::string> words = {
-        vm_script_, "run",        "--module", "vttm",     "--timeout", std::to_string(timeout_s),
-        "--rw",     exchange_dir, "--",       executable_};
+    std::vector<std::string> words = {vm_script_, "run",       "--module",
+                                      "vttm",     "--timeout", std::to_string(timeout_s)};
+    if (processors)
+        words.insert(words.end(), {"--cpus", std::to_string(processors)});
+    words.insert(words.end(), {"--rw", exchange_dir, "--", executable_});
     words.insert(words.end(), arguments.begin(), arguments.end());
     std::vector<char *> argv;
     for (std::string &w : words)

@@ -19,9 +19,10 @@ public:
 
     // Boots and runs "<this executable> arguments...". The guest can write to exchange_dir and nowhere else.
     // Its output is ours; with output_to_stderr all of it goes to stderr. It is ended after timeout_s of real
-    // time. Returns at once.
+    // time. Returns at once. processors: of the guest, 0 for what scripts/vm chooses; where one task runs at
+    // a time a second one only burns time on locks.
     pid_t start(const std::vector<std::string> &arguments, const std::string &exchange_dir, u64 timeout_s,
-                bool output_to_stderr) const;
+                bool output_to_stderr, u32 processors = 0) const;
     // Exit status of what ran in the guest, or of scripts/vm; 128 + n for signal n.
     static int wait(pid_t pid);
 
