@@ -22,6 +22,7 @@ public:
         : saved_trace_(std::exchange(kmd::trace, {.sink = b.sink_,
                                                   .now_ns = b.device_->queue.now(),
                                                   .process = process_number,
+                                                  .skipped = b.sink_ && b.sink_->wants_skipped(),
                                                   .describe_lock = describe_lock,
                                                   .describe_lock_priv = &b})),
           saved_cgroup_(std::exchange(kmd::dmem_cgroup_current, b.device_->cgroup_of(process_number)))

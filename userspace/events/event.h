@@ -62,6 +62,9 @@ class event_sink {
 public:
     virtual ~event_sink() = default;
     virtual void record(const event &e) = 0;
+    // Whether evict_skipped events are of use: where VRAM is short there are more of them than of all others,
+    // dozens a BO reference. Must not change while the sink is in use.
+    virtual bool wants_skipped() const { return true; }
 };
 
 // Keeps everything.

@@ -16,6 +16,7 @@ struct trace_state {
     events::event_sink *sink = nullptr;
     const u64 *now_ns = nullptr; // device clock; nullptr is time 0
     u32 process = 0;             // 0: the system itself
+    bool skipped = true;         // the sink's wants_skipped()
 
     // Fills in bo (or vm2, for a VM's resv) of an event about a lock, which kmd knows by address only. Called
     // on contention and with a sink only, so it may search. nullptr: locks have no names.

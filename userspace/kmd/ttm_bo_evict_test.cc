@@ -91,6 +91,21 @@ TEST_F(evict_test, nothing_left_is_enomem_and_says_why)
     destroy(a);
 }
 
+TEST_F(evict_test, a_sink_need_not_hear_of_those_passed_over)
+{
+    test_bo *a = create(4, {in_vram}), *b = create(4, {in_vram});
+    lock(a);
+    log.clear();
+    trace.skipped = false;
+    test_bo *c = create(1, {in_vram});
+    trace.skipped = true;
+    EXPECT_EQ(count_events(event_type::evict_skipped), 0u);
+    EXPECT_EQ(count_events(event_type::evict_begin), 1u);
+    EXPECT_EQ(where(b), TTM_PL_TT);
+    unlock(a);
+    destroy_all({a, b, c});
+}
+
 TEST_F(evict_test, locked_ones_are_passed_over)
 {
     test_bo *a = create(4, {in_vram}), *b = create(4, {in_vram});

@@ -42,7 +42,7 @@ void ttm_trace_converted(const ttm_buffer_object *bo, int from, int to, const ch
 
 void ttm_trace_skipped(const ttm_buffer_object *bo, const ttm_buffer_object *evictor, const char *reason)
 {
-    if (!tracing())
+    if (!tracing() || !trace.skipped)
         return;
     events::event e = ttm_trace_event(events::event_type::evict_skipped, bo);
     if (evictor) {

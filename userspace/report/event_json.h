@@ -5,6 +5,7 @@
 
 #include "events/event.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 
@@ -38,6 +39,11 @@ public:
     {
         for (events::event_sink *s : sinks_)
             s->record(e);
+    }
+    bool wants_skipped() const override
+    {
+        return std::any_of(sinks_.begin(), sinks_.end(),
+                           [](const events::event_sink *s) { return s->wants_skipped(); });
     }
 
 private:

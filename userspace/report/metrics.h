@@ -73,6 +73,7 @@ public:
     explicit metrics(std::vector<process_config> processes);
 
     void record(const events::event &e) override;
+    bool wants_skipped() const override { return false; }
     // Once, after the last event.
     void finish(u64 end_ns);
 
