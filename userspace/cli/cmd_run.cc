@@ -5,6 +5,7 @@
 #include "cli/input.h"
 #include "cli/output.h"
 #include "report/event_json.h"
+#include "report/gpuvis_events.h"
 #include "report/metrics_print.h"
 #include "runner/experiment.h"
 #include "workload/writer.h"
@@ -13,6 +14,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <filesystem>
 
 namespace vramlab::cli {
@@ -26,6 +28,7 @@ struct run_arguments {
     backend_kind backend = backend_kind::model;
     std::string write_workload;
     std::string events;
+    std::string trace;
     bool state = false;
     bool json = false;
 };
@@ -41,7 +44,9 @@ int run_kernel(const run_arguments &a)
         words.push_back("--state");
     if (a.json)
         words.push_back("--json");
-    return run_in_guest(std::move(words), {{"--events", a.events}, {"--write-workload", a.write_workload}});
+    return run_in_guest(
+        std::move(words),
+        {{"--events", a.events}, {"--trace", a.trace}, {"--write-workload", a.write_workload}});
 }
 
 nlohmann::ordered_json to_json(const run_arguments &a, const std::string &policy, const workload::workload &w,
@@ -94,6 +99,17 @@ void print(const run_arguments &a, const std::string &policy, const workload::wo
         fmt::print("\n{}", x.state);
 }
 
+// Displays: the periods of vblanks that programs wait for.
+std::vector<u64> vblank_periods(const workload::workload &w)
+{
+    std::vector<u64> periods;
+    for (const workload::operation &op : w.operations)
+        if (op.kind == workload::op_kind::vblank &&
+            std::find(periods.begin(), periods.end(), op.period_ns) == periods.end())
+            periods.push_back(op.period_ns);
+    return periods;
+}
+
 int run(const run_arguments &a)
 {
     const std::string policy = find_policy(a.policy);
@@ -114,6 +130,14 @@ int run(const run_arguments &a)
         events.emplace(events_file->stream());
         o.sinks.push_back(&*events);
     }
+    std::optional<atomic_file> trace_file;
+    std::optional<report::gpuvis_events> trace;
+    if (!a.trace.empty()) {
+        trace_file.emplace(a.trace);
+        trace.emplace(trace_file->stream(),
+                      report::gpuvis_options{w.system.processes, vblank_periods(w), "vramlab, " + policy});
+        o.sinks.push_back(&*trace);
+    }
     std::optional<progress_line> progress(w.name);
     o.progress = [&](u64 operations, u64 now_ns) { progress->show(operations, now_ns); };
     const runner::experiment x = run_experiment(w, *backend, o);
@@ -123,6 +147,10 @@ int run(const run_arguments &a)
     if (events) {
         events->flush();
         events_file->commit(); // which knows of an error of the stream
+    }
+    if (trace) {
+        trace->finish();
+        trace_file->commit();
     }
     print(a, policy, w, x);
     return x.good() ? 0 : 1;
@@ -143,6 +171,9 @@ void add_run_command(CLI::App &app, int &status)
                   "Write the explicit workload to FILE (.jsonl or .jsonl.zst)")
         ->type_name("FILE");
     c->add_option("--events", a->events, "Write every event to FILE, as JSON Lines")->type_name("FILE");
+    c->add_option("--trace", a->trace,
+                  "Write a trace that gpuvis, KernelShark and trace-cmd read to FILE (trace.dat)")
+        ->type_name("FILE");
     c->add_flag("--state", a->state,
                 "Print the state after the last operation: where every BO is, LRU lists, free blocks");
     c->add_flag("--json", a->json, "Print JSON");
