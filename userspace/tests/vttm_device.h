@@ -18,8 +18,8 @@
 
 namespace vramlab::tests {
 
-// Path of the first render node whose driver is vttm, empty if there is none (not in the guest).
-inline std::string vttm_node()
+// Path of a vttm device's render node, empty if there is no such device (not in the guest).
+inline std::string vttm_node(int index = 0)
 {
     for (int minor = 128; minor < 192; minor++) {
         std::string path = "/dev/dri/renderD" + std::to_string(minor);
@@ -30,7 +30,7 @@ inline std::string vttm_node()
         bool match = version && std::string(version->name) == "vttm";
         drmFreeVersion(version);
         close(fd);
-        if (match)
+        if (match && !index--)
             return path;
     }
     return {};
@@ -38,7 +38,7 @@ inline std::string vttm_node()
 
 class vttm_file {
 public:
-    vttm_file() : fd_(open(vttm_node().c_str(), O_RDWR | O_CLOEXEC)) {}
+    explicit vttm_file(int index = 0) : fd_(open(vttm_node(index).c_str(), O_RDWR | O_CLOEXEC)) {}
     ~vttm_file() { reset(); }
     vttm_file(const vttm_file &) = delete;
     vttm_file &operator=(const vttm_file &) = delete;
@@ -96,6 +96,22 @@ public:
         if (seqno)
             *seqno = args.seqno;
         return ret;
+    }
+    int submit_syncs(const std::vector<u32> &handles, const std::vector<drm_vttm_sync> &syncs,
+                     u64 compute_ns = 1000) const
+    {
+        std::vector<drm_vttm_submit_bo> bos;
+        for (u32 handle : handles)
+            bos.push_back({handle, 0});
+        drm_vttm_submit args{};
+        args.bos = reinterpret_cast<std::uintptr_t>(bos.data());
+        args.bo_count = static_cast<u32>(bos.size());
+        args.bo_stride = sizeof(drm_vttm_submit_bo);
+        args.syncs = reinterpret_cast<std::uintptr_t>(syncs.data());
+        args.sync_count = static_cast<u32>(syncs.size());
+        args.sync_stride = sizeof(drm_vttm_sync);
+        args.compute_ns = compute_ns;
+        return call(DRM_IOCTL_VTTM_SUBMIT, &args);
     }
     int wait(u64 seqno, s64 timeout_ns = 1'000'000'000) const
     {

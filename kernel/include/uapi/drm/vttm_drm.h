@@ -189,6 +189,28 @@ enum drm_vttm_engine {
 	DRM_VTTM_ENGINE_GFX = 0,
 };
 
+/**
+ * struct drm_vttm_sync - A synchronisation object that a job waits for or that
+ * its end signals.
+ *
+ * Those to wait for must have a fence when the ioctl is called, else -EINVAL;
+ * all of them are looked up before any is signaled.
+ */
+struct drm_vttm_sync {
+	/** @handle: DRM synchronisation object handle. */
+	__u32 handle;
+	/** @flags: DRM_VTTM_SYNC_*. */
+	__u32 flags;
+/* The end of the job signals it; else the job waits for it. */
+#define DRM_VTTM_SYNC_SIGNAL	(1u << 0)
+/* It is a timeline: @point says which point. */
+#define DRM_VTTM_SYNC_TIMELINE	(1u << 1)
+#define DRM_VTTM_SYNC_FLAGS_MASK	0x3u
+	/** @point: Point of a timeline, not zero; else MBZ. */
+	__u64 point;
+};
+#define DRM_VTTM_SYNC_MAX	1024u
+
 /** struct drm_vttm_submit - Arguments of DRM_IOCTL_VTTM_SUBMIT. */
 struct drm_vttm_submit {
 	/** @engine: enum drm_vttm_engine. */
@@ -211,6 +233,12 @@ struct drm_vttm_submit {
 	__u64 compute_ns;
 	/** @seqno: Returned number of the submission, from 1 within the file. */
 	__u64 seqno;
+	/** @syncs: User pointer to @sync_count structs drm_vttm_sync. */
+	__u64 syncs;
+	/** @sync_count: Number of syncs, at most DRM_VTTM_SYNC_MAX. */
+	__u32 sync_count;
+	/** @sync_stride: Size of one element of @syncs. */
+	__u32 sync_stride;
 };
 #define DRM_VTTM_SUBMIT_MAX	(1u << 20)
 

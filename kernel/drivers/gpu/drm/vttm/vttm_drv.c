@@ -25,6 +25,7 @@
 #include "vttm_gem.h"
 #include "vttm_lab.h"
 #include "vttm_pin.h"
+#include "vttm_prime.h"
 #include "vttm_reset.h"
 #include "vttm_ttm.h"
 #include "vttm_vm.h"
@@ -77,9 +78,11 @@ static const struct drm_ioctl_desc vttm_ioctls[] = {
 DEFINE_DRM_GEM_FOPS(vttm_driver_fops);
 
 static const struct drm_driver vttm_driver = {
-	.driver_features = DRIVER_GEM | DRIVER_RENDER,
+	.driver_features = DRIVER_GEM | DRIVER_RENDER |
+			   DRIVER_SYNCOBJ | DRIVER_SYNCOBJ_TIMELINE,
 	.open = vttm_vm_open,
 	.postclose = vttm_vm_postclose,
+	.gem_prime_import = vttm_prime_import,
 	.ioctls = vttm_ioctls,
 	.num_ioctls = ARRAY_SIZE(vttm_ioctls),
 	.fops = &vttm_driver_fops,
@@ -198,22 +201,48 @@ static struct platform_driver vttm_platform_driver = {
 	.remove = vttm_remove,
 };
 
-static struct platform_device *vttm_platform_device;
+#define VTTM_MAX_DEVICES	8
+
+static unsigned int num_devices = 1;
+module_param(num_devices, uint, 0444);
+MODULE_PARM_DESC(num_devices, "Devices to create, all alike (default: 1)");
+
+static struct platform_device *vttm_platform_devices[VTTM_MAX_DEVICES];
+
+static void remove_devices(void)
+{
+	unsigned int i = num_devices;
+
+	while (i--)
+		platform_device_unregister(vttm_platform_devices[i]);
+	platform_driver_unregister(&vttm_platform_driver);
+}
 
 static int __init vttm_init(void)
 {
+	unsigned int i;
 	int ret;
+
+	if (num_devices > VTTM_MAX_DEVICES)
+		return -EINVAL;
 
 	ret = platform_driver_register(&vttm_platform_driver);
 	if (ret)
 		return ret;
 
-	vttm_platform_device = platform_device_register_simple(DRIVER_NAME,
-							       PLATFORM_DEVID_NONE,
-							       NULL, 0);
-	if (IS_ERR(vttm_platform_device)) {
-		platform_driver_unregister(&vttm_platform_driver);
-		return PTR_ERR(vttm_platform_device);
+	for (i = 0; i < num_devices; i++) {
+		struct platform_device *pdev;
+
+		/* The first is just called "vttm", as is its dmem region. */
+		pdev = platform_device_register_simple(DRIVER_NAME,
+						       i ? i : PLATFORM_DEVID_NONE,
+						       NULL, 0);
+		if (IS_ERR(pdev)) {
+			num_devices = i;
+			remove_devices();
+			return PTR_ERR(pdev);
+		}
+		vttm_platform_devices[i] = pdev;
 	}
 
 	return 0;
@@ -221,8 +250,7 @@ static int __init vttm_init(void)
 
 static void __exit vttm_exit(void)
 {
-	platform_device_unregister(vttm_platform_device);
-	platform_driver_unregister(&vttm_platform_driver);
+	remove_devices();
 	/* Fences in flight call us until an RCU grace period has passed. */
 	rcu_barrier();
 }

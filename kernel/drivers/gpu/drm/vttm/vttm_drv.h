@@ -77,7 +77,7 @@ struct vttm_device {
 	struct list_head bos;
 	/** @num_bos: Length of @bos. Protected by @bos_lock. */
 	unsigned int num_bos;
-	/** @bos_lock: Protects @bos and @num_bos. */
+	/** @bos_lock: Protects @bos, @num_bos and &vttm_bo.exported. */
 	spinlock_t bos_lock;
 	/** @idle_wq: Woken when @num_bos becomes 0. */
 	wait_queue_head_t idle_wq;

@@ -235,6 +235,23 @@ struct vttm_fence *vttm_engines_pop_next(struct vttm_device *vdev, u64 limit_ns)
 }
 
 /**
+ * vttm_engines_have_queued() - Does a job wait for its dependencies?
+ * @vdev: the device
+ *
+ * Return: true if one does.
+ */
+bool vttm_engines_have_queued(struct vttm_device *vdev)
+{
+	int i;
+
+	for (i = 0; i < VTTM_NUM_ENGINES; i++)
+		if (atomic_read(&vdev->engines[i].num_queued))
+			return true;
+
+	return false;
+}
+
+/**
  * vttm_engines_own_fence() - Is it up to our engines to signal a fence?
  * @vdev: the device
  * @fence: any fence
@@ -251,7 +268,7 @@ bool vttm_engines_own_fence(struct vttm_device *vdev, struct dma_fence *fence)
 
 	dma_fence_unwrap_for_each(f, &iter, fence) {
 		if (rcu_access_pointer(f->ops) == &vttm_fence_ops)
-			own = true;
+			own |= container_of(f, struct vttm_fence, base)->engine->vdev == vdev;
 
 		s_fence = to_drm_sched_fence(f);
 		for (i = 0; s_fence && i < VTTM_NUM_ENGINES; i++)

@@ -80,6 +80,7 @@ void vttm_engine_cancel(struct vttm_engine *engine, struct dma_fence *fence);
 
 u64 vttm_engines_next_end(struct vttm_device *vdev);
 struct vttm_fence *vttm_engines_pop_next(struct vttm_device *vdev, u64 limit_ns);
+bool vttm_engines_have_queued(struct vttm_device *vdev);
 bool vttm_engines_own_fence(struct vttm_device *vdev, struct dma_fence *fence);
 
 #endif

@@ -9,6 +9,7 @@
 #include "vttm_exec.h"
 #include "vttm_gem.h"
 #include "vttm_job.h"
+#include "vttm_sync.h"
 #include "vttm_trace.h"
 #include "vttm_vm.h"
 
@@ -132,7 +133,7 @@ static int add_dependencies(struct vttm_exec *e)
 			return ret;
 	}
 
-	return 0;
+	return vttm_syncs_add_dependencies(e);
 }
 
 /* How long the job takes with BOs where they are now. */
@@ -186,6 +187,7 @@ static u64 push(struct vttm_exec *e)
 		dma_resv_add_fence(obj->resv, fence, DMA_RESV_USAGE_WRITE);
 	}
 
+	vttm_syncs_signal(e, fence);
 	vttm_vm_add_fence(e->vm, fence);
 	e->job->tag = e->vm->seqno;
 	trace_vttm_submit(e->job, e->bytes_moved, e->threshold);

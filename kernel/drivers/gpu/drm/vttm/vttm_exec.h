@@ -13,6 +13,7 @@ struct drm_vttm_submit;
 struct drm_vttm_submit_touch;
 struct vttm_device;
 struct vttm_job;
+struct vttm_sync;
 struct vttm_vm;
 
 /**
@@ -44,12 +45,17 @@ struct vttm_exec {
 	struct drm_gem_object **touched;
 	/** @num_touched: Length of @touched. */
 	u32 num_touched;
+	/** @syncs: Synchronisation objects. */
+	struct vttm_sync *syncs;
+	/** @num_syncs: Length of @syncs. */
+	u32 num_syncs;
 	/** @threshold: BOs go to preferred domains while less was moved. */
 	u64 threshold;
 	/** @bytes_moved: Bytes moved. */
 	u64 bytes_moved;
 };
 
+void *vttm_exec_copy_array(u64 user_ptr, u32 count, u32 max, u32 stride, size_t size);
 int vttm_exec_lookup(struct vttm_exec *e);
 void vttm_exec_put_objs(struct vttm_exec *e);
 

@@ -10,15 +10,22 @@
 #include "vttm_drv.h"
 #include "vttm_exec.h"
 #include "vttm_gem.h"
+#include "vttm_sync.h"
 #include "vttm_vm.h"
 
-/*
- * Copy an array whose elements may be larger than we know.
+/**
+ * vttm_exec_copy_array() - Copy an array whose elements may be larger than we know
+ * @user_ptr: user space address
+ * @count: number of elements
+ * @max: how many are allowed
+ * @stride: size of an element in user space, bytes
+ * @size: size of an element that we know, bytes
  *
  * Return: the array or NULL if it is empty, to be freed with kvfree(), -EINVAL
- * for a stride that can't be, -E2BIG if what we don't know isn't zero.
+ * for too many or a stride that can't be, -E2BIG if what we don't know isn't
+ * zero, -EFAULT or -ENOMEM.
  */
-static void *copy_array(u64 user_ptr, u32 count, u32 stride, size_t size)
+void *vttm_exec_copy_array(u64 user_ptr, u32 count, u32 max, u32 stride, size_t size)
 {
 	const u8 __user *from = u64_to_user_ptr(user_ptr);
 	u8 *to;
@@ -27,7 +34,7 @@ static void *copy_array(u64 user_ptr, u32 count, u32 stride, size_t size)
 
 	if (!count)
 		return NULL;
-	if (count > DRM_VTTM_SUBMIT_MAX || stride < size || stride % 8)
+	if (count > max || stride < size || stride % 8)
 		return ERR_PTR(-EINVAL);
 	if (stride > PAGE_SIZE)
 		return ERR_PTR(-E2BIG);
@@ -58,7 +65,8 @@ static int lookup_bos(struct vttm_exec *e)
 	int ret = 0;
 	u32 i;
 
-	bos = copy_array(args->bos, args->bo_count, args->bo_stride, sizeof(*bos));
+	bos = vttm_exec_copy_array(args->bos, args->bo_count, DRM_VTTM_SUBMIT_MAX,
+				   args->bo_stride, sizeof(*bos));
 	if (IS_ERR_OR_NULL(bos))
 		return PTR_ERR_OR_ZERO(bos);
 
@@ -132,8 +140,9 @@ static int lookup_touches(struct vttm_exec *e)
 	void *touches;
 	int ret;
 
-	touches = copy_array(args->touches, args->touch_count, args->touch_stride,
-			     sizeof(*e->touches));
+	touches = vttm_exec_copy_array(args->touches, args->touch_count,
+				       DRM_VTTM_SUBMIT_MAX, args->touch_stride,
+				       sizeof(*e->touches));
 	if (IS_ERR_OR_NULL(touches))
 		return PTR_ERR_OR_ZERO(touches);
 	e->touches = touches;
@@ -170,7 +179,11 @@ int vttm_exec_lookup(struct vttm_exec *e)
 	if (ret)
 		return ret;
 
-	return lookup_touches(e);
+	ret = lookup_touches(e);
+	if (ret)
+		return ret;
+
+	return vttm_syncs_lookup(e);
 }
 
 static void put_objs(struct drm_gem_object **objs, u32 num)
@@ -188,6 +201,7 @@ static void put_objs(struct drm_gem_object **objs, u32 num)
  */
 void vttm_exec_put_objs(struct vttm_exec *e)
 {
+	vttm_syncs_put(e);
 	put_objs(e->touched, e->num_touched);
 	put_objs(e->objs, e->num_objs);
 	kvfree(e->touches);

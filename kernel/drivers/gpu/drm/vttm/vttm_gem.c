@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
+#include <linux/dma-buf.h>
 #include <linux/dma-resv.h>
 #include <linux/slab.h>
 
@@ -9,6 +10,7 @@
 #include "vttm_gem.h"
 #include "vttm_mmap.h"
 #include "vttm_pin.h"
+#include "vttm_prime.h"
 #include "vttm_trace.h"
 #include "vttm_vm.h"
 
@@ -23,6 +25,8 @@ static void vttm_bo_destroy(struct ttm_buffer_object *tbo)
 		last = !--vdev->num_bos;
 	}
 
+	if (drm_gem_is_imported(&tbo->base))
+		drm_prime_gem_destroy(&tbo->base, NULL);
 	drm_gem_object_release(&tbo->base);
 	if (bo->root)
 		drm_gem_object_put(&bo->root->base);
@@ -108,21 +112,14 @@ static void vttm_gem_close(struct drm_gem_object *obj, struct drm_file *file)
 	vttm_vm_close_bo(file->driver_priv, gem_to_vttm_bo(obj));
 }
 
-static struct dma_buf *vttm_gem_export(struct drm_gem_object *obj, int flags)
-{
-	/* Its reservation object is not its own to share. */
-	if (gem_to_vttm_bo(obj)->root)
-		return ERR_PTR(-EPERM);
-
-	return drm_gem_prime_export(obj, flags);
-}
-
 static const struct drm_gem_object_funcs vttm_gem_funcs = {
 	.free = vttm_gem_free,
 	.open = vttm_gem_open,
 	.close = vttm_gem_close,
-	.export = vttm_gem_export,
+	.export = vttm_prime_export,
 	.mmap = vttm_gem_mmap,
+	.vmap = vttm_gem_vmap,
+	.vunmap = vttm_gem_vunmap,
 	.vm_ops = &vttm_gem_vm_ops,
 };
 
@@ -277,6 +274,46 @@ struct vttm_bo *vttm_bo_create(struct vttm_device *vdev, struct vttm_vm *vm,
 		dma_resv_unlock(bo->tbo.base.resv);
 
 	return bo;
+}
+
+/**
+ * vttm_bo_create_import() - Create the BO that a foreign dma-buf becomes
+ * @vdev: the device
+ * @dma_buf: the dma-buf
+ *
+ * It shares the reservation object, and has no attachment yet.
+ *
+ * Return: the BO, or an ERR_PTR().
+ */
+struct vttm_bo *vttm_bo_create_import(struct vttm_device *vdev,
+				      struct dma_buf *dma_buf)
+{
+	const struct drm_vttm_gem_create args = {
+		.size = dma_buf->size,
+		.allowed_domains = DRM_VTTM_DOMAIN_GTT,
+		.priority = DRM_VTTM_PRIORITY_DEFAULT,
+	};
+	struct ttm_operation_ctx ctx = {};
+	struct vttm_bo *bo;
+	int ret;
+
+	if (!dma_buf->size || !IS_ALIGNED(dma_buf->size, PAGE_SIZE))
+		return ERR_PTR(-EINVAL);
+
+	bo = alloc_bo(vdev, NULL, &args, DRM_VTTM_DOMAIN_GTT);
+	if (!bo)
+		return ERR_PTR(-ENOMEM);
+
+	vttm_bo_placement_from_domain(bo, DRM_VTTM_DOMAIN_SYSTEM);
+
+	/* On error it destroys the BO. */
+	dma_resv_lock(dma_buf->resv, NULL);
+	ret = ttm_bo_init_reserved(&vdev->bdev, &bo->tbo, ttm_bo_type_sg,
+				   &bo->placement, 0, &ctx, NULL, dma_buf->resv,
+				   vttm_bo_destroy);
+	dma_resv_unlock(dma_buf->resv);
+
+	return ret ? ERR_PTR(ret) : bo;
 }
 
 static void vttm_root_free(struct drm_gem_object *obj)

@@ -5,6 +5,7 @@
 #include <drm/ttm/ttm_bo.h>
 #include <drm/ttm/ttm_placement.h>
 
+struct dma_buf;
 struct drm_device;
 struct drm_file;
 struct drm_vttm_gem_create;
@@ -48,6 +49,12 @@ struct vttm_bo {
 	u32 domain;
 	/** @cpu_access: The CPU is going to access it. Under the resv. */
 	bool cpu_access;
+	/** @exported: Its dma-buf, while there is one. Under &vttm_device.bos_lock. */
+	struct dma_buf *exported;
+	/** @vaddr: Where the kernel has mapped it. Under the resv. */
+	void *vaddr;
+	/** @vmap_count: How often it was asked to. Under the resv. */
+	unsigned int vmap_count;
 	/** @root: Owner of a private BO's reservation object, or NULL. */
 	struct vttm_root *root;
 	/** @vm: VM of a private BO that has a handle. Under the resv. */
@@ -82,6 +89,8 @@ u32 vttm_bo_vm_label(struct vttm_bo *bo);
 void vttm_bo_placement_from_domain(struct vttm_bo *bo, u32 domain);
 struct vttm_bo *vttm_bo_create(struct vttm_device *vdev, struct vttm_vm *vm,
 			       const struct drm_vttm_gem_create *args);
+struct vttm_bo *vttm_bo_create_import(struct vttm_device *vdev,
+				      struct dma_buf *dma_buf);
 struct vttm_root *vttm_root_create(struct vttm_device *vdev);
 
 int vttm_gem_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);

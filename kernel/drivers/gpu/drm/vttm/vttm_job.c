@@ -148,7 +148,7 @@ static struct dma_fence *vttm_sched_run_job(struct drm_sched_job *base)
 	 * The contents move now: all that they depend on was given to the same
 	 * engine before, and nobody looks before the fence is signaled.
 	 */
-	vttm_transfer_run(&vdev->vram_store, job->transfer);
+	vttm_transfer_run(vdev, job->transfer);
 
 	job->fence = NULL;
 	vttm_engine_run(job->engine, fence, job->duration_ns);

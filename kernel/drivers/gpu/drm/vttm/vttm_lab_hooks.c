@@ -8,7 +8,7 @@
 #include "vttm_drv.h"
 #include "vttm_task.h"
 
-/* There is one device, and hooks have no argument for it. */
+/* Hooks have no argument for the device: the first one has them. */
 static struct vttm_device *lab_vdev;
 
 static void vttm_lab_before_lock(struct dma_resv *resv, struct ww_acquire_ctx *ctx)
@@ -81,6 +81,9 @@ static const struct dma_lab_ops vttm_lab_ops = {
  * vttm_lockstep_init() - Start to listen to locks and fences
  * @vdev: the device
  *
+ * Only one device at a time can; others have neither lockstep nor a virtual
+ * clock.
+ *
  * Return: 0, or -EBUSY if another driver listens.
  */
 int vttm_lockstep_init(struct vttm_device *vdev)
@@ -91,13 +94,14 @@ int vttm_lockstep_init(struct vttm_device *vdev)
 	INIT_LIST_HEAD(&vdev->lockstep.tasks);
 	init_waitqueue_head(&vdev->lockstep.rest_wq);
 
-	/* Two instances exist only if the first is unbound, but in use still. */
 	if (cmpxchg(&lab_vdev, NULL, vdev))
-		return -EBUSY;
+		return 0;
 
 	ret = dma_lab_register(&vttm_lab_ops);
 	if (ret)
 		lab_vdev = NULL;
+	else
+		vdev->lockstep.enabled = true;
 
 	return ret;
 }
@@ -108,6 +112,9 @@ int vttm_lockstep_init(struct vttm_device *vdev)
  */
 void vttm_lockstep_fini(struct vttm_device *vdev)
 {
+	if (!vdev->lockstep.enabled)
+		return;
+
 	dma_lab_unregister(&vttm_lab_ops);
 	lab_vdev = NULL;
 }

@@ -15,6 +15,8 @@ struct vttm_device;
  * struct vttm_lockstep - Tasks that run in lockstep
  */
 struct vttm_lockstep {
+	/** @enabled: This is the device that hooks report to. */
+	bool enabled;
 	/** @lock: Protects the tasks. */
 	spinlock_t lock;
 	/** @tasks: The tasks. */

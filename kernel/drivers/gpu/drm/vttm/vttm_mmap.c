@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
+#include <linux/dma-buf.h>
 #include <linux/dma-resv.h>
 #include <linux/highmem.h>
+#include <linux/iosys-map.h>
+#include <linux/vmalloc.h>
 
 #include <drm/drm_drv.h>
 #include <drm/drm_vma_manager.h>
+#include <drm/ttm/ttm_tt.h>
 
 #include "vttm_drv.h"
 #include "vttm_gem.h"
 #include "vttm_mmap.h"
+#include "vttm_pin.h"
 
 /**
  * vttm_io_mem_reserve() - Prepare a resource to be mapped
@@ -202,6 +207,16 @@ int vttm_gem_mmap(struct drm_gem_object *obj, struct vm_area_struct *vma)
 	if (to_vttm_device(obj->dev)->config.no_contents)
 		return -EOPNOTSUPP;
 
+	if (drm_gem_is_imported(obj)) {
+		/* Whose pages these are knows how to map them. */
+		vma->vm_private_data = NULL;
+		vma->vm_ops = NULL;
+		ret = dma_buf_mmap(obj->import_attach->dmabuf, vma, 0);
+		if (!ret)
+			drm_gem_object_put(obj);
+		return ret;
+	}
+
 	ret = ttm_bo_mmap_obj(vma, &gem_to_vttm_bo(obj)->tbo);
 	if (ret)
 		return ret;
@@ -209,4 +224,116 @@ int vttm_gem_mmap(struct drm_gem_object *obj, struct vm_area_struct *vma)
 	/* TTM has taken a reference of its own. */
 	drm_gem_object_put(obj);
 	return 0;
+}
+
+static struct page **get_pages(struct ttm_buffer_object *tbo)
+{
+	u64 i, num = PFN_UP(tbo->base.size);
+	struct page **pages;
+
+	pages = kvmalloc_objs(*pages, num);
+	if (!pages)
+		return ERR_PTR(-ENOMEM);
+
+	for (i = 0; i < num; i++) {
+		pages[i] = tbo->resource->mem_type == TTM_PL_VRAM ?
+			vram_page(tbo, i << PAGE_SHIFT) : tbo->ttm->pages[i];
+		if (IS_ERR(pages[i])) {
+			void *err = pages[i];
+
+			kvfree(pages);
+			return err;
+		}
+	}
+
+	return pages;
+}
+
+static int vmap_pinned(struct vttm_bo *bo)
+{
+	struct ttm_buffer_object *tbo = &bo->tbo;
+	struct page **pages;
+	long ret;
+
+	/* Contents that are still on their way. */
+	ret = dma_resv_wait_timeout(tbo->base.resv, DMA_RESV_USAGE_KERNEL, false,
+				    MAX_SCHEDULE_TIMEOUT);
+	if (ret < 0)
+		return ret;
+
+	pages = get_pages(tbo);
+	if (IS_ERR(pages))
+		return PTR_ERR(pages);
+
+	bo->vaddr = vmap(pages, PFN_UP(tbo->base.size), VM_MAP, PAGE_KERNEL);
+	kvfree(pages);
+
+	return bo->vaddr ? 0 : -ENOMEM;
+}
+
+/**
+ * vttm_gem_vmap() - Map a BO for the kernel
+ * @obj: the BO, with its reservation lock held
+ * @map: returns the address
+ *
+ * Pins it where it is, in GTT if that is nowhere yet.
+ *
+ * Return: 0, -EOPNOTSUPP if the device has no contents, or what pinning or
+ * mapping returns.
+ */
+int vttm_gem_vmap(struct drm_gem_object *obj, struct iosys_map *map)
+{
+	struct vttm_bo *bo = gem_to_vttm_bo(obj);
+	struct ttm_resource *res = bo->tbo.resource;
+	u32 domain;
+	int ret;
+
+	dma_resv_assert_held(obj->resv);
+
+	if (to_vttm_device(obj->dev)->config.no_contents)
+		return -EOPNOTSUPP;
+
+	if (drm_gem_is_imported(obj))
+		return dma_buf_vmap(obj->import_attach->dmabuf, map);
+
+	domain = res && res->mem_type == TTM_PL_VRAM ? DRM_VTTM_DOMAIN_VRAM :
+						       DRM_VTTM_DOMAIN_GTT;
+	ret = vttm_bo_pin_in(bo, domain);
+	if (ret)
+		return ret;
+
+	if (!bo->vmap_count) {
+		ret = vmap_pinned(bo);
+		if (ret) {
+			vttm_bo_unpin(bo);
+			return ret;
+		}
+	}
+
+	bo->vmap_count++;
+	iosys_map_set_vaddr(map, bo->vaddr);
+	return 0;
+}
+
+/**
+ * vttm_gem_vunmap() - Take back vttm_gem_vmap()
+ * @obj: the BO, with its reservation lock held
+ * @map: the address
+ */
+void vttm_gem_vunmap(struct drm_gem_object *obj, struct iosys_map *map)
+{
+	struct vttm_bo *bo = gem_to_vttm_bo(obj);
+
+	dma_resv_assert_held(obj->resv);
+
+	if (drm_gem_is_imported(obj)) {
+		dma_buf_vunmap(obj->import_attach->dmabuf, map);
+		return;
+	}
+
+	if (!--bo->vmap_count) {
+		vunmap(bo->vaddr);
+		bo->vaddr = NULL;
+	}
+	vttm_bo_unpin(bo);
 }

@@ -7,19 +7,68 @@
 #include "vttm_pin.h"
 #include "vttm_vm.h"
 
+/* Pin a BO, where it is. */
+static void pin_placed(struct vttm_bo *bo)
+{
+	struct vttm_device *vdev = to_vttm_device(bo->tbo.base.dev);
+
+	ttm_bo_pin(&bo->tbo);
+	if (bo->tbo.pin_count == 1 && bo->tbo.resource->mem_type == TTM_PL_VRAM)
+		atomic64_add(bo->tbo.base.size, &vdev->vram_pinned);
+}
+
+/**
+ * vttm_bo_pin_in() - Pin a BO for the CPU or for another device
+ * @bo: the BO, with its reservation lock held
+ * @domain: mask of domains
+ *
+ * Return: 0, -EBUSY if it is pinned elsewhere, or what validation returns.
+ */
+int vttm_bo_pin_in(struct vttm_bo *bo, u32 domain)
+{
+	struct ttm_operation_ctx ctx = {};
+	int ret;
+
+	dma_resv_assert_held(bo->tbo.base.resv);
+
+	if (bo->tbo.pin_count) {
+		if (!(vttm_mem_type_to_domain(bo->tbo.resource->mem_type) & domain))
+			return -EBUSY;
+
+		ttm_bo_pin(&bo->tbo);
+		return 0;
+	}
+
+	ret = dma_resv_reserve_fences(bo->tbo.base.resv, TTM_NUM_MOVE_FENCES);
+	if (ret)
+		return ret;
+
+	vttm_bo_placement_from_domain(bo, domain);
+	ret = ttm_bo_validate(&bo->tbo, &bo->placement, &ctx);
+	if (ret)
+		return ret;
+
+	pin_placed(bo);
+	return 0;
+}
+
 /**
  * vttm_bo_pin() - Pin a BO for scanout
  * @bo: the BO, with its reservation lock held
  *
  * As amdgpu's prepare_fb and amdgpu_bo_pin(): in video memory, in one range.
  *
- * Return: 0, -EINVAL if it is pinned elsewhere, or what validation returns.
+ * Return: 0, -EINVAL if it is pinned elsewhere or imported, or what validation
+ * returns.
  */
 int vttm_bo_pin(struct vttm_bo *bo)
 {
-	struct vttm_device *vdev = to_vttm_device(bo->tbo.base.dev);
 	struct ttm_operation_ctx ctx = {};
 	int ret;
+
+	/* Its memory is somebody else's. */
+	if (drm_gem_is_imported(&bo->tbo.base))
+		return -EINVAL;
 
 	ret = dma_resv_reserve_fences(bo->tbo.base.resv, TTM_NUM_MOVE_FENCES);
 	if (ret)
@@ -46,8 +95,7 @@ int vttm_bo_pin(struct vttm_bo *bo)
 	if (ret)
 		return ret;
 
-	ttm_bo_pin(&bo->tbo);
-	atomic64_add(bo->tbo.base.size, &vdev->vram_pinned);
+	pin_placed(bo);
 	return 0;
 }
 
@@ -60,7 +108,7 @@ void vttm_bo_unpin(struct vttm_bo *bo)
 	struct vttm_device *vdev = to_vttm_device(bo->tbo.base.dev);
 
 	ttm_bo_unpin(&bo->tbo);
-	if (!bo->tbo.pin_count)
+	if (!bo->tbo.pin_count && bo->tbo.resource->mem_type == TTM_PL_VRAM)
 		atomic64_sub(bo->tbo.base.size, &vdev->vram_pinned);
 }
 

@@ -30,6 +30,11 @@ int vttm_reset_check_config(struct vttm_device *vdev,
 		return -EOPNOTSUPP;
 	}
 
+	if (!vdev->lockstep.enabled) {
+		drm_info(&vdev->drm, "another device has the virtual clock\n");
+		return -EOPNOTSUPP;
+	}
+
 	if (!vdev->sched_is_fifo) {
 		drm_err(&vdev->drm, "the virtual clock needs gpu_sched.sched_policy=1 (FIFO)\n");
 		return -EOPNOTSUPP;

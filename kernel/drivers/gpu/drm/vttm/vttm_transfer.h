@@ -6,13 +6,11 @@ struct ttm_resource;
 struct vttm_bo;
 struct vttm_device;
 struct vttm_transfer;
-struct vttm_vram_store;
 
 int vttm_transfer_create(struct vttm_device *vdev, struct vttm_bo *bo,
 			 struct ttm_resource *from, struct ttm_resource *to,
 			 struct vttm_transfer **out);
-void vttm_transfer_run(struct vttm_vram_store *store,
-		       struct vttm_transfer *transfer);
+void vttm_transfer_run(struct vttm_device *vdev, struct vttm_transfer *transfer);
 void vttm_transfer_free(struct vttm_transfer *transfer);
 
 #endif

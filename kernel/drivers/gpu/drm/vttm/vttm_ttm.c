@@ -10,24 +10,47 @@
 #include "vttm_drv.h"
 #include "vttm_gem.h"
 #include "vttm_mmap.h"
+#include "vttm_prime.h"
 #include "vttm_trace.h"
 #include "vttm_ttm.h"
 #include "vttm_vm.h"
 
+/**
+ * struct vttm_tt - Pages of a BO in system memory
+ */
+struct vttm_tt {
+	/** @base: Base class. */
+	struct ttm_tt base;
+	/** @bo: The BO, of which imported ones leave no ghosts. */
+	struct vttm_bo *bo;
+};
+
+static struct vttm_tt *to_vttm_tt(struct ttm_tt *base)
+{
+	return container_of(base, struct vttm_tt, base);
+}
+
 static struct ttm_tt *vttm_ttm_tt_create(struct ttm_buffer_object *tbo,
 					 u32 page_flags)
 {
-	struct ttm_tt *tt = kzalloc_obj(*tt);
+	struct vttm_tt *tt = kzalloc_obj(*tt);
+	int ret;
 
 	if (!tt)
 		return NULL;
 
-	if (ttm_tt_init(tt, tbo, page_flags, ttm_cached, 0)) {
+	if (page_flags & TTM_TT_FLAG_EXTERNAL) {
+		tt->bo = to_vttm_bo(tbo);
+		ret = ttm_sg_tt_init(&tt->base, tbo, page_flags, ttm_cached);
+	} else {
+		ret = ttm_tt_init(&tt->base, tbo, page_flags, ttm_cached, 0);
+	}
+	if (ret) {
 		kfree(tt);
 		return NULL;
 	}
 
-	return tt;
+	return &tt->base;
 }
 
 static int vttm_ttm_tt_populate(struct ttm_device *bdev, struct ttm_tt *tt,
@@ -35,6 +58,9 @@ static int vttm_ttm_tt_populate(struct ttm_device *bdev, struct ttm_tt *tt,
 {
 	struct vttm_device *vdev = bdev_to_vttm_device(bdev);
 	unsigned int i;
+
+	if (tt->page_flags & TTM_TT_FLAG_EXTERNAL)
+		return vttm_prime_map_import(to_vttm_tt(tt)->bo, tt);
 
 	if (!vdev->config.no_contents)
 		return ttm_pool_alloc(&bdev->pool, tt, ctx);
@@ -47,14 +73,16 @@ static int vttm_ttm_tt_populate(struct ttm_device *bdev, struct ttm_tt *tt,
 
 static void vttm_ttm_tt_unpopulate(struct ttm_device *bdev, struct ttm_tt *tt)
 {
-	if (!bdev_to_vttm_device(bdev)->config.no_contents)
+	if (tt->page_flags & TTM_TT_FLAG_EXTERNAL)
+		vttm_prime_unmap_import(to_vttm_tt(tt)->bo, tt);
+	else if (!bdev_to_vttm_device(bdev)->config.no_contents)
 		ttm_pool_free(&bdev->pool, tt);
 }
 
 static void vttm_ttm_tt_destroy(struct ttm_device *bdev, struct ttm_tt *tt)
 {
 	ttm_tt_fini(tt);
-	kfree(tt);
+	kfree(to_vttm_tt(tt));
 }
 
 /* As amdgpu_evict_flags(). */
@@ -95,6 +123,8 @@ static void move_notify(struct ttm_buffer_object *tbo, bool evict,
 	bo = to_vttm_bo(tbo);
 	if (evict && bo->vm)
 		vttm_vm_bo_evicted(bo);
+
+	vttm_prime_moving(bo);
 
 	trace_vttm_bo_move(bo, old_mem, new_mem, evict);
 	vttm_event_record(vdev, &(struct drm_vttm_event) {
@@ -156,6 +186,9 @@ static int vttm_bo_move(struct ttm_buffer_object *tbo, bool evict,
 			return ret;
 
 		move_notify(tbo, evict, new_mem);
+		/* Away from GTT an import has no mapping. */
+		if (tbo->type == ttm_bo_type_sg)
+			ttm_tt_unpopulate(tbo->bdev, tbo->ttm);
 		ttm_resource_free(tbo, &tbo->resource);
 		ttm_bo_assign_mem(tbo, new_mem);
 		return 0;

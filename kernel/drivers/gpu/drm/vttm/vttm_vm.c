@@ -91,10 +91,12 @@ void vttm_vm_postclose(struct drm_device *drm, struct drm_file *file)
 	struct vttm_vm *vm = file->driver_priv;
 	struct dma_fence *last;
 
+	/* Under the virtual clock go on when what it depends on is signaled. */
 	last = xa_load(&vm->fences, vm->seqno);
-	if (last) {
+	while (last) {
 		vttm_clock_wait_fence(vdev, last);
-		dma_fence_wait(last, false);
+		if (dma_fence_wait_timeout(last, false, HZ / 10))
+			break;
 	}
 
 	scoped_guard(rwsem_read, &vdev->reset_lock) {
