@@ -97,21 +97,41 @@ public:
             *seqno = args.seqno;
         return ret;
     }
-    int submit_syncs(const std::vector<u32> &handles, const std::vector<drm_vttm_sync> &syncs,
-                     u64 compute_ns = 1000) const
+    // A submission with all that one can have; the number comes back in seqno.
+    struct job {
+        std::vector<u32> handles;
+        std::vector<drm_vttm_op> ops;
+        std::vector<drm_vttm_sync> syncs;
+        u64 compute_ns = 1000;
+        u32 engine = DRM_VTTM_ENGINE_GFX;
+        u64 seqno = 0;
+    };
+    int submit_job(job &what) const
     {
         std::vector<drm_vttm_submit_bo> bos;
-        for (u32 handle : handles)
+        for (u32 handle : what.handles)
             bos.push_back({handle, 0});
         drm_vttm_submit args{};
+        args.engine = what.engine;
         args.bos = reinterpret_cast<std::uintptr_t>(bos.data());
         args.bo_count = static_cast<u32>(bos.size());
         args.bo_stride = sizeof(drm_vttm_submit_bo);
-        args.syncs = reinterpret_cast<std::uintptr_t>(syncs.data());
-        args.sync_count = static_cast<u32>(syncs.size());
+        args.syncs = reinterpret_cast<std::uintptr_t>(what.syncs.data());
+        args.sync_count = static_cast<u32>(what.syncs.size());
         args.sync_stride = sizeof(drm_vttm_sync);
-        args.compute_ns = compute_ns;
-        return call(DRM_IOCTL_VTTM_SUBMIT, &args);
+        args.ops = reinterpret_cast<std::uintptr_t>(what.ops.data());
+        args.op_count = static_cast<u32>(what.ops.size());
+        args.op_stride = sizeof(drm_vttm_op);
+        args.compute_ns = what.compute_ns;
+        int ret = call(DRM_IOCTL_VTTM_SUBMIT, &args);
+        what.seqno = args.seqno;
+        return ret;
+    }
+    int submit_syncs(const std::vector<u32> &handles, const std::vector<drm_vttm_sync> &syncs,
+                     u64 compute_ns = 1000) const
+    {
+        job what{handles, {}, syncs, compute_ns};
+        return submit_job(what);
     }
     int wait(u64 seqno, s64 timeout_ns = 1'000'000'000) const
     {
@@ -147,6 +167,20 @@ public:
             return MAP_FAILED;
         return mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, static_cast<off_t>(args.offset));
     }
+
+    static drm_vttm_op fill_op(u32 dst, u64 offset, u64 size, u32 pattern)
+    {
+        return {DRM_VTTM_OP_FILL, 0, dst, 0, offset, 0, size, pattern};
+    }
+    static drm_vttm_op copy_op(u32 dst, u64 dst_offset, u32 src, u64 src_offset, u64 size)
+    {
+        return {DRM_VTTM_OP_COPY, 0, dst, src, dst_offset, src_offset, size, 0};
+    }
+    static drm_vttm_op checksum_op(u32 dst, u64 dst_offset, u32 src, u64 src_offset, u64 size)
+    {
+        return {DRM_VTTM_OP_CHECKSUM, 0, dst, src, dst_offset, src_offset, size, 0};
+    }
+    static drm_vttm_op delay_op(u64 ns) { return {DRM_VTTM_OP_DELAY, 0, 0, 0, 0, 0, 0, ns}; }
 
 private:
     int fd_;

@@ -184,10 +184,60 @@ struct drm_vttm_submit_touch {
 	__u64 link_bytes;
 };
 
+/**
+ * enum drm_vttm_engine - Engines that jobs are submitted to.
+ *
+ * Each runs the jobs of a file in the order of submission. Nothing but
+ * synchronisation objects orders jobs of one file on different engines.
+ */
 enum drm_vttm_engine {
 	/** @DRM_VTTM_ENGINE_GFX: Graphics. */
 	DRM_VTTM_ENGINE_GFX = 0,
+	/** @DRM_VTTM_ENGINE_COMPUTE: Compute. */
+	DRM_VTTM_ENGINE_COMPUTE,
 };
+
+enum drm_vttm_op_type {
+	/** @DRM_VTTM_OP_FILL: Write a pattern of 32 bits. */
+	DRM_VTTM_OP_FILL = 1,
+	/** @DRM_VTTM_OP_COPY: Copy, between ranges that don't overlap. */
+	DRM_VTTM_OP_COPY,
+	/**
+	 * @DRM_VTTM_OP_CHECKSUM: Write the CRC-32 of a range (that of zlib)
+	 * to 4 bytes outside of it.
+	 */
+	DRM_VTTM_OP_CHECKSUM,
+	/** @DRM_VTTM_OP_DELAY: Take time. */
+	DRM_VTTM_OP_DELAY,
+};
+
+/**
+ * struct drm_vttm_op - An operation that a job carries out on memory.
+ *
+ * A job carries out its operations one after the other, after @compute_ns and
+ * its touches. BOs must be private to the VM or listed in the same submission
+ * and in VRAM or GTT, else -EINVAL. Offsets and sizes are multiples of 4 bytes.
+ * What an operation doesn't use must be zero.
+ */
+struct drm_vttm_op {
+	/** @type: enum drm_vttm_op_type. */
+	__u32 type;
+	/** @flags: MBZ. */
+	__u32 flags;
+	/** @dst: GEM handle of the BO to write to. */
+	__u32 dst;
+	/** @src: GEM handle of the BO to read (COPY, CHECKSUM). */
+	__u32 src;
+	/** @dst_offset: Where to write, bytes. */
+	__u64 dst_offset;
+	/** @src_offset: Where to read, bytes. */
+	__u64 src_offset;
+	/** @size: Bytes to fill, copy or sum up; not zero (but for DELAY). */
+	__u64 size;
+	/** @value: FILL: the pattern. DELAY: nanoseconds. */
+	__u64 value;
+};
+#define DRM_VTTM_OP_MAX		1024u
 
 /**
  * struct drm_vttm_sync - A synchronisation object that a job waits for or that
@@ -239,6 +289,12 @@ struct drm_vttm_submit {
 	__u32 sync_count;
 	/** @sync_stride: Size of one element of @syncs. */
 	__u32 sync_stride;
+	/** @ops: User pointer to @op_count structs drm_vttm_op. */
+	__u64 ops;
+	/** @op_count: Number of operations, at most DRM_VTTM_OP_MAX. */
+	__u32 op_count;
+	/** @op_stride: Size of one element of @ops. */
+	__u32 op_stride;
 };
 #define DRM_VTTM_SUBMIT_MAX	(1u << 20)
 
@@ -369,7 +425,7 @@ struct drm_vttm_event {
 	__u32 type;
 	/** @vm: Label of the VM that the BO or job belongs to, or ~0. */
 	__u32 vm;
-	/** @from: MOVE: DRM_VTTM_DOMAIN_*, 0 for none. JOB: 0 gfx, 1 copy. */
+	/** @from: MOVE: DRM_VTTM_DOMAIN_*, 0 for none. JOB: 0 gfx, 1 copy, 2 compute. */
 	__u32 from;
 	/** @to: MOVE: DRM_VTTM_DOMAIN_*. JOB: 0 job, 1 copy, 2 fill. */
 	__u32 to;

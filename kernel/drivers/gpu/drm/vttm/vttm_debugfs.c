@@ -302,6 +302,10 @@ static void print_device(struct vttm_device *vdev, struct drm_printer *p)
 		struct vttm_engine *engine = &vdev->engines[i];
 
 		guard(spinlock_irqsave)(&engine->lock);
+		/* The text is that of the model, which has no use for this one. */
+		if (i == VTTM_ENGINE_COMPUTE && !engine->last_end_ns &&
+		    !atomic_read(&engine->num_queued))
+			continue;
 		drm_printf(p, "engine %s end %llu running %u queued %d\n", engine->name,
 			   engine->last_end_ns, engine->num_running,
 			   atomic_read(&engine->num_queued));

@@ -14,6 +14,17 @@
 /* Under the real clock a job that takes longer is cancelled, as by a reset. */
 #define VTTM_JOB_TIMEOUT_MS	10000
 
+static const char * const engine_names[VTTM_NUM_ENGINES] = {
+	[VTTM_ENGINE_GFX] = "gfx",
+	[VTTM_ENGINE_COPY] = "copy",
+	[VTTM_ENGINE_COMPUTE] = "compute",
+};
+
+static const enum vttm_engine_id user_engines[VTTM_NUM_USER_ENGINES] = {
+	[DRM_VTTM_ENGINE_GFX] = VTTM_ENGINE_GFX,
+	[DRM_VTTM_ENGINE_COMPUTE] = VTTM_ENGINE_COMPUTE,
+};
+
 static const char *vttm_fence_get_driver_name(struct dma_fence *fence)
 {
 	return "vttm";
@@ -81,6 +92,18 @@ static enum hrtimer_restart vttm_engine_timer(struct hrtimer *timer)
 	}
 
 	return restart ? HRTIMER_RESTART : HRTIMER_NORESTART;
+}
+
+/**
+ * vttm_engine_of_user() - Engine that user space means
+ * @vdev: the device
+ * @index: enum drm_vttm_engine, valid
+ *
+ * Return: the engine.
+ */
+struct vttm_engine *vttm_engine_of_user(struct vttm_device *vdev, unsigned int index)
+{
+	return &vdev->engines[user_engines[index]];
 }
 
 /**
@@ -368,26 +391,24 @@ static int vttm_engine_init(struct vttm_device *vdev, struct vttm_engine *engine
  */
 int vttm_engines_init(struct vttm_device *vdev)
 {
-	int ret;
+	int i, ret;
 
 	vdev->submit_wq = alloc_ordered_workqueue("vttm", WQ_MEM_RECLAIM);
 	if (!vdev->submit_wq)
 		return -ENOMEM;
 
-	ret = vttm_engine_init(vdev, &vdev->engines[VTTM_ENGINE_GFX], "gfx");
-	if (ret)
-		goto err_wq;
-
-	ret = vttm_engine_init(vdev, &vdev->engines[VTTM_ENGINE_COPY], "copy");
-	if (ret)
-		goto err_gfx;
+	for (i = 0; i < VTTM_NUM_ENGINES; i++) {
+		ret = vttm_engine_init(vdev, &vdev->engines[i], engine_names[i]);
+		if (ret)
+			goto err_engines;
+	}
 
 	vttm_engines_reset(vdev);
 	return 0;
 
-err_gfx:
-	drm_sched_fini(&vdev->engines[VTTM_ENGINE_GFX].sched);
-err_wq:
+err_engines:
+	while (i--)
+		drm_sched_fini(&vdev->engines[i].sched);
 	destroy_workqueue(vdev->submit_wq);
 	return ret;
 }

@@ -13,12 +13,17 @@
 struct vttm_device;
 struct vttm_engine;
 
+/* Engines that user space submits to: enum drm_vttm_engine. */
+#define VTTM_NUM_USER_ENGINES	2
+
 /** enum vttm_engine_id - The engines; their order decides ties in time. */
 enum vttm_engine_id {
 	/** @VTTM_ENGINE_GFX: Runs the jobs of user space. */
 	VTTM_ENGINE_GFX = 0,
 	/** @VTTM_ENGINE_COPY: Runs copies and fills. */
 	VTTM_ENGINE_COPY,
+	/** @VTTM_ENGINE_COMPUTE: Runs the jobs of user space, too. */
+	VTTM_ENGINE_COMPUTE,
 	/** @VTTM_NUM_ENGINES: Number of engines. */
 	VTTM_NUM_ENGINES,
 };
@@ -72,6 +77,8 @@ void vttm_engines_fini(struct vttm_device *vdev);
 void vttm_engines_reset(struct vttm_device *vdev);
 void vttm_engines_flush(struct vttm_device *vdev);
 bool vttm_engine_is_idle(struct vttm_engine *engine);
+
+struct vttm_engine *vttm_engine_of_user(struct vttm_device *vdev, unsigned int index);
 
 struct vttm_fence *vttm_engine_alloc_fence(struct vttm_engine *engine);
 void vttm_engine_run(struct vttm_engine *engine, struct vttm_fence *fence,

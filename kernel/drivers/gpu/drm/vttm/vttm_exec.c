@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
 #include <linux/dma-resv.h>
+#include <linux/nospec.h>
 #include <linux/overflow.h>
 
 #include <drm/drm_gem.h>
@@ -9,6 +10,7 @@
 #include "vttm_exec.h"
 #include "vttm_gem.h"
 #include "vttm_job.h"
+#include "vttm_op.h"
 #include "vttm_sync.h"
 #include "vttm_trace.h"
 #include "vttm_vm.h"
@@ -170,7 +172,7 @@ static int compute_duration(struct vttm_exec *e)
 
 	e->job->duration_ns = duration_ns;
 	e->job->link_bytes = link_bytes;
-	return 0;
+	return vttm_ops_prepare(e);
 }
 
 /* As amdgpu_cs_submit(); can't fail. */
@@ -241,8 +243,9 @@ static int submit(struct vttm_exec *e, u64 *seqno)
 	if (e->vm->lost)
 		return -EIO;
 
-	e->job = vttm_job_create(&e->vdev->engines[VTTM_ENGINE_GFX], &e->vm->entity,
-				 VTTM_JOB_USER, e->vm->owner, e->file->client_id);
+	e->job = vttm_job_create(vttm_engine_of_user(e->vdev, e->queue),
+				 &e->vm->entities[e->queue], VTTM_JOB_USER,
+				 e->vm->owner, e->file->client_id);
 	if (IS_ERR(e->job)) {
 		ret = PTR_ERR(e->job);
 		e->job = NULL;
@@ -281,8 +284,9 @@ int vttm_submit_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
 	u64 seqno = 0;
 	int ret;
 
-	if (args->flags || args->engine != DRM_VTTM_ENGINE_GFX)
+	if (args->flags || args->engine >= VTTM_NUM_USER_ENGINES)
 		return -EINVAL;
+	e.queue = array_index_nospec(args->engine, VTTM_NUM_USER_ENGINES);
 
 	ret = submit(&e, &seqno);
 	if (!ret)

@@ -9,6 +9,7 @@
 struct drm_device;
 struct drm_file;
 struct drm_gem_object;
+struct drm_vttm_op;
 struct drm_vttm_submit;
 struct drm_vttm_submit_touch;
 struct vttm_device;
@@ -33,6 +34,8 @@ struct vttm_exec {
 	const struct drm_vttm_submit *args;
 	/** @exec: Locks. */
 	struct drm_exec exec;
+	/** @queue: Index of the engine: enum drm_vttm_engine. */
+	unsigned int queue;
 	/** @job: The job. */
 	struct vttm_job *job;
 	/** @objs: Listed objects in list order, with a reference. */
@@ -45,6 +48,14 @@ struct vttm_exec {
 	struct drm_gem_object **touched;
 	/** @num_touched: Length of @touched. */
 	u32 num_touched;
+	/** @sorted: Listed objects by address, while arguments are looked up. */
+	struct drm_gem_object **sorted;
+	/** @ops: Operations, as user space passed them. */
+	struct drm_vttm_op *ops;
+	/** @num_ops: Length of @ops. */
+	u32 num_ops;
+	/** @op_objs: Objects of operations, twice @num_ops, with a reference. */
+	struct drm_gem_object **op_objs;
 	/** @syncs: Synchronisation objects. */
 	struct vttm_sync *syncs;
 	/** @num_syncs: Length of @syncs. */
@@ -56,6 +67,7 @@ struct vttm_exec {
 };
 
 void *vttm_exec_copy_array(u64 user_ptr, u32 count, u32 max, u32 stride, size_t size);
+struct drm_gem_object *vttm_exec_lookup_locked(struct vttm_exec *e, u32 handle);
 int vttm_exec_lookup(struct vttm_exec *e);
 void vttm_exec_put_objs(struct vttm_exec *e);
 

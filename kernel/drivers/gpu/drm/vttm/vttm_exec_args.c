@@ -10,6 +10,7 @@
 #include "vttm_drv.h"
 #include "vttm_exec.h"
 #include "vttm_gem.h"
+#include "vttm_op.h"
 #include "vttm_sync.h"
 #include "vttm_vm.h"
 
@@ -105,40 +106,52 @@ static int compare_ptrs(const void *a, const void *b)
 	return pa < pb ? -1 : pa > pb;
 }
 
-static int lookup_touched(struct vttm_exec *e, struct drm_gem_object **sorted)
+static int sort_objs(struct vttm_exec *e)
 {
-	u32 i;
+	e->sorted = kvmalloc_objs(*e->sorted, max(e->num_objs, 1));
+	if (!e->sorted)
+		return -ENOMEM;
 
-	for (i = 0; i < e->args->touch_count; i++) {
-		struct drm_gem_object *obj;
-		struct vttm_bo *bo;
+	if (e->num_objs)
+		memcpy(e->sorted, e->objs, e->num_objs * sizeof(*e->sorted));
+	sort(e->sorted, e->num_objs, sizeof(*e->sorted), compare_ptrs, NULL);
+	return 0;
+}
 
-		if (e->touches[i].pad)
-			return -EINVAL;
+/**
+ * vttm_exec_lookup_locked() - Look up a BO that the submission locks
+ * @e: the submission, whose list of BOs was looked up
+ * @handle: GEM handle
+ *
+ * Return: the object with a reference, -ENOENT, or -EINVAL if it is neither
+ * private to the VM nor listed.
+ */
+struct drm_gem_object *vttm_exec_lookup_locked(struct vttm_exec *e, u32 handle)
+{
+	struct drm_gem_object *obj;
+	struct vttm_bo *bo;
 
-		obj = drm_gem_object_lookup(e->file, e->touches[i].handle);
-		if (!obj)
-			return -ENOENT;
-		e->touched[e->num_touched++] = obj;
+	obj = drm_gem_object_lookup(e->file, handle);
+	if (!obj)
+		return ERR_PTR(-ENOENT);
 
-		/* Private to this VM, or locked as part of the list. */
-		bo = gem_to_vttm_bo(obj);
-		if (bo->root ? bo->root != e->vm->root :
-			       !bsearch(&obj, sorted, e->num_objs, sizeof(*sorted),
-					compare_ptrs))
-			return -EINVAL;
-		cond_resched();
+	bo = gem_to_vttm_bo(obj);
+	if (bo->root ? bo->root != e->vm->root :
+		       !bsearch(&obj, e->sorted, e->num_objs, sizeof(*e->sorted),
+				compare_ptrs)) {
+		drm_gem_object_put(obj);
+		return ERR_PTR(-EINVAL);
 	}
 
-	return 0;
+	return obj;
 }
 
 static int lookup_touches(struct vttm_exec *e)
 {
 	const struct drm_vttm_submit *args = e->args;
-	struct drm_gem_object **sorted;
+	struct drm_gem_object *obj;
 	void *touches;
-	int ret;
+	u32 i;
 
 	touches = vttm_exec_copy_array(args->touches, args->touch_count,
 				       DRM_VTTM_SUBMIT_MAX, args->touch_stride,
@@ -148,19 +161,21 @@ static int lookup_touches(struct vttm_exec *e)
 	e->touches = touches;
 
 	e->touched = kvmalloc_objs(*e->touched, args->touch_count);
-	sorted = kvmalloc_objs(*sorted, max(e->num_objs, 1));
-	if (!e->touched || !sorted) {
-		kvfree(sorted);
+	if (!e->touched)
 		return -ENOMEM;
+
+	for (i = 0; i < args->touch_count; i++) {
+		if (e->touches[i].pad)
+			return -EINVAL;
+
+		obj = vttm_exec_lookup_locked(e, e->touches[i].handle);
+		if (IS_ERR(obj))
+			return PTR_ERR(obj);
+		e->touched[e->num_touched++] = obj;
+		cond_resched();
 	}
 
-	if (e->num_objs)
-		memcpy(sorted, e->objs, e->num_objs * sizeof(*sorted));
-	sort(sorted, e->num_objs, sizeof(*sorted), compare_ptrs, NULL);
-	ret = lookup_touched(e, sorted);
-	kvfree(sorted);
-
-	return ret;
+	return 0;
 }
 
 /**
@@ -179,7 +194,17 @@ int vttm_exec_lookup(struct vttm_exec *e)
 	if (ret)
 		return ret;
 
+	if (e->args->touch_count || e->args->op_count) {
+		ret = sort_objs(e);
+		if (ret)
+			return ret;
+	}
+
 	ret = lookup_touches(e);
+	if (ret)
+		return ret;
+
+	ret = vttm_ops_lookup(e);
 	if (ret)
 		return ret;
 
@@ -202,7 +227,9 @@ static void put_objs(struct drm_gem_object **objs, u32 num)
 void vttm_exec_put_objs(struct vttm_exec *e)
 {
 	vttm_syncs_put(e);
+	vttm_ops_put(e);
 	put_objs(e->touched, e->num_touched);
 	put_objs(e->objs, e->num_objs);
 	kvfree(e->touches);
+	kvfree(e->sorted);
 }

@@ -6,6 +6,7 @@
 
 #include "vttm_drv.h"
 #include "vttm_job.h"
+#include "vttm_op.h"
 #include "vttm_trace.h"
 #include "vttm_transfer.h"
 
@@ -88,6 +89,7 @@ void vttm_job_destroy(struct vttm_job *job)
 
 	drm_sched_job_cleanup(&job->base);
 	vttm_transfer_free(job->transfer);
+	vttm_op_list_free(job->ops);
 	kfree(job->fence);
 	kfree(job);
 }
@@ -149,6 +151,7 @@ static struct dma_fence *vttm_sched_run_job(struct drm_sched_job *base)
 	 * engine before, and nobody looks before the fence is signaled.
 	 */
 	vttm_transfer_run(vdev, job->transfer);
+	vttm_op_list_run(vdev, job->ops);
 
 	job->fence = NULL;
 	vttm_engine_run(job->engine, fence, job->duration_ns);

@@ -9,6 +9,7 @@
 struct vttm_device;
 struct vttm_engine;
 struct vttm_fence;
+struct vttm_op_list;
 struct vttm_transfer;
 
 /* No transfer takes longer, about 36 years: sums of a few can't overflow. */
@@ -38,6 +39,8 @@ struct vttm_job {
 	struct vttm_fence *fence;
 	/** @transfer: Contents to move or clear, or NULL. Owned. */
 	struct vttm_transfer *transfer;
+	/** @ops: Operations to carry out, or NULL. Owned. */
+	struct vttm_op_list *ops;
 	/** @kind: What it does. */
 	enum vttm_job_kind kind;
 	/** @queued: It is counted in &vttm_engine.num_queued. */

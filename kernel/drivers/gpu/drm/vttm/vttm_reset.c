@@ -83,7 +83,8 @@ static int try_drain(struct vttm_device *vdev)
 
 	lockdep_assert_held_write(&vdev->reset_lock);
 
-	if (has_handles(vdev) || !vttm_engine_is_idle(&vdev->engines[VTTM_ENGINE_GFX]))
+	if (has_handles(vdev) || !vttm_engine_is_idle(&vdev->engines[VTTM_ENGINE_GFX]) ||
+	    !vttm_engine_is_idle(&vdev->engines[VTTM_ENGINE_COMPUTE]))
 		return -EBUSY;
 
 	if (vdev->config.virtual_clock) {

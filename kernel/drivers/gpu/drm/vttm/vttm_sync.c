@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
 #include <linux/dma-fence-chain.h>
+#include <linux/dma-fence-unwrap.h>
 #include <linux/slab.h>
 
 #include <drm/drm_syncobj.h>
@@ -90,6 +91,25 @@ int vttm_syncs_lookup(struct vttm_exec *e)
 	return ret;
 }
 
+/*
+ * The links of a timeline signal some time after what they contain. Wait for
+ * that: the virtual clock doesn't go on by itself.
+ */
+static int add_dependency(struct vttm_exec *e, struct dma_fence *fence)
+{
+	struct dma_fence_unwrap iter;
+	struct dma_fence *f;
+	int ret = 0;
+
+	/* Not left early, as the iterator holds a reference. */
+	dma_fence_unwrap_for_each(f, &iter, fence)
+		if (!ret)
+			ret = drm_sched_job_add_dependency(&e->job->base,
+							   dma_fence_get(f));
+
+	return ret;
+}
+
 /**
  * vttm_syncs_add_dependencies() - Let the job wait
  * @e: the submission, with its job
@@ -102,12 +122,7 @@ int vttm_syncs_add_dependencies(struct vttm_exec *e)
 	u32 i;
 
 	for (i = 0; i < e->num_syncs; i++) {
-		struct dma_fence *fence = e->syncs[i].wait;
-
-		if (!fence)
-			continue;
-
-		ret = drm_sched_job_add_dependency(&e->job->base, dma_fence_get(fence));
+		ret = e->syncs[i].wait ? add_dependency(e, e->syncs[i].wait) : 0;
 		if (ret)
 			return ret;
 	}

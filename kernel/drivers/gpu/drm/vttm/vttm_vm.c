@@ -10,12 +10,29 @@
 #include "vttm_pin.h"
 #include "vttm_vm.h"
 
-static int init_entity(struct vttm_vm *vm)
+static void destroy_entities(struct vttm_vm *vm, unsigned int num)
 {
-	struct drm_gpu_scheduler *sched = &vm->vdev->engines[VTTM_ENGINE_GFX].sched;
+	while (num--)
+		drm_sched_entity_destroy(&vm->entities[num]);
+}
 
-	return drm_sched_entity_init(&vm->entity, DRM_SCHED_PRIORITY_NORMAL,
-				     &sched, 1, NULL);
+static int init_entities(struct vttm_vm *vm)
+{
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < VTTM_NUM_USER_ENGINES; i++) {
+		struct drm_gpu_scheduler *sched = &vttm_engine_of_user(vm->vdev, i)->sched;
+
+		ret = drm_sched_entity_init(&vm->entities[i], DRM_SCHED_PRIORITY_NORMAL,
+					    &sched, 1, NULL);
+		if (ret) {
+			destroy_entities(vm, i);
+			return ret;
+		}
+	}
+
+	return 0;
 }
 
 /**
@@ -50,7 +67,7 @@ int vttm_vm_open(struct drm_device *drm, struct drm_file *file)
 
 	/* A reset destroys the entities of all VMs that it knows. */
 	scoped_guard(rwsem_read, &vdev->reset_lock) {
-		ret = init_entity(vm);
+		ret = init_entities(vm);
 		if (ret)
 			goto err_root;
 
@@ -78,33 +95,44 @@ static void drop_fences(struct vttm_vm *vm)
 	xa_destroy(&vm->fences);
 }
 
+static void wait_for_submissions(struct vttm_vm *vm)
+{
+	struct dma_fence *fence;
+	unsigned long index;
+
+	/* Backwards: on each engine the last one finishes last. */
+	for (index = vm->seqno; index >= vm->first_seqno; index--) {
+		fence = xa_load(&vm->fences, index);
+
+		/* Under the virtual clock go on when what it waits for is signaled. */
+		while (fence) {
+			vttm_clock_wait_fence(vm->vdev, fence);
+			if (dma_fence_wait_timeout(fence, false, HZ / 10))
+				break;
+		}
+	}
+}
+
 /**
  * vttm_vm_postclose() - Free the VM of a file whose handles are closed
  * @drm: DRM device
  * @file: the file
  *
- * Waits for the last submission, which is the last to finish.
+ * Waits for its submissions.
  */
 void vttm_vm_postclose(struct drm_device *drm, struct drm_file *file)
 {
 	struct vttm_device *vdev = to_vttm_device(drm);
 	struct vttm_vm *vm = file->driver_priv;
-	struct dma_fence *last;
 
-	/* Under the virtual clock go on when what it depends on is signaled. */
-	last = xa_load(&vm->fences, vm->seqno);
-	while (last) {
-		vttm_clock_wait_fence(vdev, last);
-		if (dma_fence_wait_timeout(last, false, HZ / 10))
-			break;
-	}
+	wait_for_submissions(vm);
 
 	scoped_guard(rwsem_read, &vdev->reset_lock) {
 		scoped_guard(spinlock, &vdev->vms_lock)
 			list_del(&vm->node);
 
 		if (!vm->lost)
-			drm_sched_entity_destroy(&vm->entity);
+			destroy_entities(vm, VTTM_NUM_USER_ENGINES);
 	}
 
 	vttm_lockstep_release_file(vdev, file);
@@ -128,12 +156,12 @@ int vttm_vm_reset(struct vttm_vm *vm)
 	int ret;
 
 	if (!vm->lost)
-		drm_sched_entity_destroy(&vm->entity);
+		destroy_entities(vm, VTTM_NUM_USER_ENGINES);
 	drop_fences(vm);
 	vm->seqno = 0;
 	vm->first_seqno = 1;
 
-	ret = init_entity(vm);
+	ret = init_entities(vm);
 	vm->lost = ret;
 	return ret;
 }
@@ -298,7 +326,7 @@ int vttm_vm_add_fence(struct vttm_vm *vm, struct dma_fence *fence)
 
 	xa_store(&vm->fences, ++vm->seqno, dma_fence_get(fence), GFP_NOWAIT);
 
-	/* They finish in order. */
+	/* Each engine finishes them in order. */
 	while (vm->first_seqno < vm->seqno) {
 		old = xa_load(&vm->fences, vm->first_seqno);
 		if (old && !dma_fence_is_signaled(old))

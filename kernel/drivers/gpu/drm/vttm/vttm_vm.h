@@ -9,6 +9,8 @@
 #include <drm/gpu_scheduler.h>
 #include <drm/ttm/ttm_resource.h>
 
+#include "vttm_engine.h"
+
 struct drm_device;
 struct drm_file;
 struct vttm_bo;
@@ -36,9 +38,9 @@ struct vttm_vm {
 	struct list_head evicted;
 	/** @evicted_lock: Protects @evicted from those without the resv. */
 	spinlock_t evicted_lock;
-	/** @entity: Queue of jobs. Under the resv. */
-	struct drm_sched_entity entity;
-	/** @lost: @entity could not be created again. */
+	/** @entities: Queues of jobs, by enum drm_vttm_engine. Under the resv. */
+	struct drm_sched_entity entities[VTTM_NUM_USER_ENGINES];
+	/** @lost: @entities could not be created again. */
 	bool lost;
 	/** @seqno: Number of submissions. Under the resv. */
 	u64 seqno;
