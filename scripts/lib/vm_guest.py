@@ -35,12 +35,36 @@ def kernel_paths(target, debug, upto):
     return paths
 
 
-def lock_output(paths):
+def guest_root(name):
+    """The directory that --root names; "guest" is the one of scripts/guest-root."""
+    if name == "guest":
+        result = subprocess.run([os.path.join(LIB, "../guest-root"), "path"], stdout=subprocess.PIPE, text=True, check=False)
+        name = result.stdout.strip()
+        if result.returncode or not os.path.isdir(name):
+            raise VmError("there is no guest root yet: run 'scripts/guest-root build'")
+    path = os.path.realpath(name)
+    # The path becomes an option of an overlay mount.
+    if not os.access(os.path.join(path, "bin/sh"), os.X_OK) or set(path) & set(',:\\\n'):
+        raise VmError(f"--root {name}: no directory with a system in it (it has no bin/sh), or a name with , : \\")
+    return path
+
+
+def lock_output(directory):
     """Keep kernel and modules from being removed while the guest runs."""
     try:
-        lock = open(os.path.join(paths["output"], "lock"), "rb")
+        lock = open(os.path.join(directory, "lock"), "rb")
     except FileNotFoundError as error:
         raise VmError("the kernel has just been rebuilt: try again") from error
+    fcntl.flock(lock, fcntl.LOCK_SH)
+    return lock
+
+
+def lock_root(directory):
+    """Likewise for a root, if it is one of scripts/guest-root; others have no lock and need none."""
+    try:
+        lock = open(os.path.join(directory, "lock"), "rb")
+    except OSError:
+        return open(os.devnull, "rb")
     fcntl.flock(lock, fcntl.LOCK_SH)
     return lock
 
@@ -67,6 +91,19 @@ def choose_memory_directory(size):
             return directory
         found.append(f"{directory}: {free >> 20} MiB free")
     raise VmError(f"no room for {size >> 20} MiB of guest memory ({'; '.join(found)}): set TMPDIR, or use --mem")
+
+
+def directory_option(option, directory):
+    """The directory that an option names, as an absolute path."""
+    path = os.path.realpath(directory)
+    if not os.path.isdir(path) or "\n" in path:
+        raise VmError(f"{option} {directory}: not a directory")
+    return path
+
+
+def is_below(path, directory):
+    """Whether a path is a directory or lies within it."""
+    return os.path.commonpath([os.path.realpath(path), directory]) == directory
 
 
 class Exchange:
@@ -105,20 +142,26 @@ class Exchange:
         except FileNotFoundError:
             return ""
 
-    def prepare(self, command, env, modules, rw, module_root, leaks):
-        """Write what guest-init reads."""
+    def prepare(self, args, env, module_root):
+        """Write what guest-init reads. With a root of its own, the guest sees little of the host: the checkout and
+        what --ro and --rw name; the command starts in the current directory if that is among it, else in /."""
+        shared = [directory_option("--rw", directory) for directory in args.rw]
+        shown = [directory_option("--ro", directory) for directory in args.ro]
+        if args.root != "/":
+            shown.append(os.path.realpath(os.path.join(LIB, "../..")))
+        cwd = os.getcwd()
+        if args.root != "/" and not any(is_below(cwd, directory) for directory in shown + shared):
+            cwd = "/"
         lines = [f"export {name}={shlex.quote(value)}" for name, value in env.items()]
-        lines.append(f"cd {shlex.quote(os.getcwd())} || exit 125")
-        lines.append("exec " + shlex.join(command))
+        lines.append(f"cd {shlex.quote(cwd)} || exit 125")
+        lines.append("exec " + shlex.join(args.command))
         self.write("command", "\n".join(lines) + "\n")
-        self.write("modules", "".join(name + "\n" for name in modules))
+        self.write("modules", "".join(name + "\n" for name in args.module))
         self.write("module-root", module_root + "\n")
-        directories = [os.path.realpath(directory) for directory in rw]
-        for directory in directories:
-            if not os.path.isdir(directory) or "\n" in directory:
-                raise VmError(f"--rw {directory}: not a directory")
-        self.write("rw", "".join(directory + "\n" for directory in directories))
-        if leaks:
+        self.write("root", args.root + "\n")
+        self.write("ro", "".join(directory + "\n" for directory in shown))
+        self.write("rw", "".join(directory + "\n" for directory in shared))
+        if args.leaks:
             self.write("leaks", "")
         shutil.copy(os.path.join(LIB, "guest-init"), self.file("init"))
         os.chmod(self.file("init"), 0o755)
