@@ -96,7 +96,7 @@ trace::event_format make_format(const field_names &n)
     add_field(f, "u8", name_or(n.flag, "flag"));
     add_field(f, "__data_loc char[]", name_or(n.where, "where"));
     std::string arguments;
-    f.print = "\"";
+    f.print.assign(1, '"'); // GCC 12 warns of an overlap in assigning the literal
     for (const trace::field &x : f.fields) {
         const bool text = x.kind == trace::field_kind::where;
         f.print += fmt::format("{}{}=%{}", &x == &f.fields.front() ? "" : " ", x.name,

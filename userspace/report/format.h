@@ -4,13 +4,14 @@
 
 #include "base/types.h"
 
+#include <concepts>
 #include <string>
 
 namespace vramlab::report {
 
 // "0 B", "640 KiB", "7.9 MiB", "1.25 GiB": three significant digits, exact when whole.
 std::string format_bytes(double bytes);
-inline std::string format_bytes(u64 bytes)
+inline std::string format_bytes(std::integral auto bytes)
 {
     return format_bytes(static_cast<double>(bytes));
 }
