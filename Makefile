@@ -7,7 +7,7 @@ VRAMLAB = $(BUILD)/cli/vramlab
 export VRAMLAB_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/vramlab
 
 .DEFAULT_GOAL := help
-.PHONY: help demo model test check check-full kernel kunit guest-root conform cases bench mutants fuzz docs style format setup clean
+.PHONY: help demo model test check check-full kernel kunit guest-root igt conform cases bench mutants fuzz docs style format setup clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,6 +41,10 @@ kunit: kernel ## the kernel's own KUnit suites for TTM, drm_exec and gpu_buddy, 
 guest-root: ## the guest's own Debian with stock IGT tests (cached outside the clone)
 	@scripts/setup guest
 	@scripts/guest-root build
+
+igt: kernel guest-root ## IGT tests, stock and our own (igt-tests/), on vkms and vttm, against the committed expectations
+	@scripts/build-igt build-igt
+	@scripts/run-igt
 
 conform: model kernel ## model against kernel: every reproducer and 1,000 random workloads
 	@scripts/run-conform $(VRAMLAB)
