@@ -40,7 +40,7 @@ kernel_verify() {
 	for ((upto = 0; upto <= total; upto++)); do
 		tree_prepare -verify "$upto"
 		BUILD=$VARIANT/build
-		patch=$(series_patches | sed -n "${upto}p")
+		patch=$(series_patches "$upto" | sed -n '$p')
 		[ -z "$patch" ] || _checkpatch "$patch"
 		kernel_configure
 		_warnings >"$VARIANT/warnings"

@@ -91,6 +91,33 @@ TEST_F(evict_test, nothing_left_is_enomem_and_says_why)
     destroy(a);
 }
 
+// A zombie, too, is released once: when its last reference goes, not when it is reaped.
+TEST_F(evict_test, release_is_notified_of_once)
+{
+    static const ttm_buffer_object *watched;
+    static u32 released;
+    released = 0;
+    const ttm_device_funcs *const usual = bdev.funcs;
+    ttm_device_funcs counting = *usual;
+    counting.release_notify = [](ttm_buffer_object *bo) { released += bo == watched; };
+    bdev.funcs = &counting;
+    test_bo *idle = create(1, {in_vram});
+    watched = idle;
+    destroy(idle);
+    EXPECT_EQ(released, 1u);
+    test_bo *busy = create(1, {in_vram});
+    watched = busy;
+    add_fence(busy, make_fence(7), dma_resv_usage::bookkeep);
+    destroy(busy);
+    EXPECT_EQ(released, 2u);
+    EXPECT_EQ(live_bos, 1u);
+    signal_all();
+    ttm_device_reap(&bdev);
+    EXPECT_EQ(released, 2u);
+    EXPECT_EQ(live_bos, 0u);
+    bdev.funcs = usual;
+}
+
 TEST_F(evict_test, a_sink_need_not_hear_of_those_passed_over)
 {
     test_bo *a = create(4, {in_vram}), *b = create(4, {in_vram});
@@ -386,6 +413,19 @@ TEST_F(evict_cgroup_test, at_the_maximum_it_walks_on_to_its_own)
     destroy_all({other, a, b, c, d, e});
     EXPECT_EQ(pages_of(fg), 0u);
     EXPECT_EQ(pages_of(bg), 0u);
+}
+
+// Then the first pass evicts nothing at all, and the low protection has to give way.
+TEST_F(evict_cgroup_test, lowering_the_maximum_reclaims_what_is_protected)
+{
+    dmem_cgroup_set_low(*region, user, 8 * PAGE_SIZE);
+    dmem_cgroup_set_low(*region, game, 8 * PAGE_SIZE);
+    test_bo *a = create_in(game, 4, {in_vram}), *b = create_in(game, 4, {in_vram});
+    dmem_cgroup_set_max(*region, user, 4 * PAGE_SIZE);
+    EXPECT_EQ(pages_of(user), 4u);
+    EXPECT_EQ(where(a), TTM_PL_TT);
+    EXPECT_EQ(where(b), TTM_PL_VRAM);
+    destroy_all({a, b});
 }
 
 TEST_F(evict_cgroup_test, lowering_the_maximum_reclaims)
