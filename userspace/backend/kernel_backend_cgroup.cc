@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "backend/kernel_backend_cgroup.h"
 
+#include "backend/system_error.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -30,18 +32,14 @@ int write_file(const std::string &file, std::string_view text)
     return err;
 }
 
-[[noreturn]] void fail(const std::string &what, int error)
-{
-    throw std::runtime_error(fmt::format("{}: {}", what, std::strerror(-error)));
-}
-
 } // namespace
 
 dmem_cgroups::dmem_cgroups(std::string region, std::string root)
     : region_(std::move(region)), root_(std::move(root))
 {
     if (const int err = write_file(root_ + "/cgroup.subtree_control", "+dmem"))
-        fail(fmt::format("cannot enable the dmem controller in {} (is cgroup2 mounted there?)", root_), err);
+        throw_system_error(
+            fmt::format("cannot enable the dmem controller in {} (is cgroup2 mounted there?)", root_), err);
 }
 
 dmem_cgroups::~dmem_cgroups()
@@ -94,7 +92,7 @@ dmem_cgroups::group &dmem_cgroups::make(const std::string &path)
         group &parent = make(path.substr(0, slash));
         parent.inner = true;
         if (const int err = write_file(parent.dir + "/cgroup.subtree_control", "+dmem"))
-            fail(
+            throw_system_error(
                 fmt::format("cannot enable dmem below {} (a group with processes of its own has no children)",
                             parent.dir),
                 err);
@@ -103,10 +101,10 @@ dmem_cgroups::group &dmem_cgroups::make(const std::string &path)
     g.path = path;
     g.dir = dir_of(path);
     if (::mkdir(g.dir.c_str(), 0755) && errno != EEXIST)
-        fail("cannot create " + g.dir, -errno);
+        throw_system_error("cannot create " + g.dir, -errno);
     g.current_fd = ::open((g.dir + "/dmem.current").c_str(), O_RDONLY | O_CLOEXEC);
     if (g.current_fd < 0)
-        fail("cannot open dmem.current in " + g.dir, -errno);
+        throw_system_error("cannot open dmem.current in " + g.dir, -errno);
     return groups_.emplace_back(std::move(g));
 }
 
@@ -118,14 +116,14 @@ void dmem_cgroups::set_up(const std::vector<cgroup_config> &groups)
         cgroup_config none;
         none.path = g.path;
         if (const int err = set_limits(none))
-            fail("cannot take back the limits of " + g.dir, err);
+            throw_system_error("cannot take back the limits of " + g.dir, err);
         g.limited = false;
     }
     order_.clear();
     for (const cgroup_config &c : groups) {
         order_.push_back(static_cast<std::size_t>(&make(c.path) - groups_.data()));
         if (const int err = set_limits(c))
-            fail(fmt::format("cannot set the limits of {}", dir_of(c.path)), err);
+            throw_system_error(fmt::format("cannot set the limits of {}", dir_of(c.path)), err);
     }
 }
 
@@ -133,9 +131,9 @@ void dmem_cgroups::attach(int pid, const std::string &path)
 {
     const std::string file = (path.empty() ? root_ : dir_of(path)) + "/cgroup.procs";
     if (const int err = write_file(file, fmt::format("{}", pid)))
-        fail(fmt::format("cannot move a process to cgroup '{}'{}", path,
-                         err == -EBUSY ? " (processes belong into leaves)" : ""),
-             err);
+        throw_system_error(fmt::format("cannot move a process to cgroup '{}'{}", path,
+                                       err == -EBUSY ? " (processes belong into leaves)" : ""),
+                           err);
     for (group &g : groups_)
         g.attached |= g.path == path;
 }
@@ -166,7 +164,7 @@ u64 dmem_cgroups::current(std::size_t n)
     char text[1024];
     const ssize_t length = ::pread(g.current_fd, text, sizeof(text), 0);
     if (length < 0)
-        fail("cannot read dmem.current in " + g.dir, -errno);
+        throw_system_error("cannot read dmem.current in " + g.dir, -errno);
     std::string_view rest(text, static_cast<std::size_t>(length));
     while (!rest.empty()) {
         const std::string_view line = rest.substr(0, rest.find('\n'));

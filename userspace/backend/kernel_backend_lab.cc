@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "backend/kernel_backend_lab.h"
 
+#include "backend/system_error.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -15,11 +17,6 @@ namespace vramlab::backend {
 namespace {
 
 constexpr u32 event_batch = 1024;
-
-[[noreturn]] void fail_call(const std::string &what, int error)
-{
-    throw std::runtime_error(fmt::format("vttm: {}: {}", what, std::strerror(-error)));
-}
 
 task_state to_state(u32 state)
 {
@@ -40,11 +37,11 @@ vttm_lab::vttm_lab(vttm_port &port, watchdog &dog) : port_(port), watchdog_(dog)
 {
     file_ = port_.open();
     if (file_ < 0)
-        fail_call("cannot open " + port_.node(), file_);
+        throw_system_error("vttm: cannot open " + port_.node(), file_);
     const std::string path = fmt::format("/sys/kernel/debug/dri/{}/vttm_state", port_.primary_minor());
     state_fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (state_fd_ < 0)
-        fail_call(fmt::format("cannot open {} (is debugfs mounted?)", path), -errno);
+        throw_system_error(fmt::format("vttm: cannot open {} (is debugfs mounted?)", path), -errno);
 }
 
 vttm_lab::~vttm_lab()
@@ -85,15 +82,16 @@ int vttm_lab::reset(const device_config &d, bool virtual_clock)
 void vttm_lab::begin(u32 task)
 {
     if (const int err = call(DRM_VTTM_LAB_BEGIN, task))
-        fail_call(fmt::format("beginning an operation of task {}{}", task,
-                              err == -EOPNOTSUPP ? " (this kernel lacks the lab-only patches)" : ""),
-                  err);
+        throw_system_error(fmt::format("vttm: beginning an operation of task {}{}", task,
+                                       err == -EOPNOTSUPP ? " (this kernel lacks the lab-only patches)" : ""),
+                           err);
 }
 
 task_state vttm_lab::wait_for(u32 op, u32 task)
 {
     if (const int err = call(op, task))
-        fail_call(fmt::format("{} task {}", op == DRM_VTTM_LAB_STEP ? "stepping" : "looking at", task), err);
+        throw_system_error(
+            fmt::format("vttm: {} task {}", op == DRM_VTTM_LAB_STEP ? "stepping" : "looking at", task), err);
     return to_state(last_.state);
 }
 
@@ -101,14 +99,14 @@ drm_vttm_get_info vttm_lab::info()
 {
     drm_vttm_get_info info{};
     if (const int err = port_.ioctl(file_, DRM_IOCTL_VTTM_GET_INFO, &info))
-        fail_call("GET_INFO", err);
+        throw_system_error("vttm: GET_INFO", err);
     return info;
 }
 
 u64 vttm_lab::next_ns()
 {
     if (const int err = settle())
-        fail_call("settling", err);
+        throw_system_error("vttm: settling", err);
     return last_.next_ns;
 }
 
@@ -118,7 +116,7 @@ void vttm_lab::read_state(std::string &text)
     for (;;) {
         const ssize_t n = ::pread(state_fd_, buffer_.data(), buffer_.size(), static_cast<off_t>(offset));
         if (n < 0)
-            fail_call("cannot read vttm_state", -errno);
+            throw_system_error("vttm: cannot read vttm_state", -errno);
         text.append(buffer_.data(), static_cast<std::size_t>(n));
         offset += static_cast<u64>(n);
         // seq_file fills the buffer while there is more.
@@ -137,7 +135,7 @@ void vttm_lab::read_events(std::vector<drm_vttm_event> &records)
         records.resize(old + event_batch);
         if (const int err =
                 call(DRM_VTTM_LAB_EVENTS, event_batch, reinterpret_cast<std::uintptr_t>(&records[old])))
-            fail_call("reading the event log", err);
+            throw_system_error("vttm: reading the event log", err);
         if (last_.lost)
             throw std::runtime_error(fmt::format("vttm: {} event records were lost", last_.lost));
         records.resize(old + last_.value);

@@ -95,11 +95,12 @@ void progress_line::show(u64 operations, u64 now_ns)
 progress_count::progress_count(std::string what, std::size_t total)
     : what_(std::move(what)), total_(total), on_(::isatty(STDERR_FILENO))
 {
+    show();
 }
 
 progress_count::~progress_count()
 {
-    if (on_ && done_)
+    if (on_)
         fmt::print(stderr, "\r\033[K");
 }
 
@@ -107,6 +108,11 @@ void progress_count::one_done()
 {
     const std::scoped_lock lock(mutex_);
     done_++;
+    show();
+}
+
+void progress_count::show() const
+{
     if (!on_)
         return;
     fmt::print(stderr, "\r\033[K{} of {} {}", done_, total_, what_);

@@ -56,6 +56,8 @@ public:
     void one_done();
 
 private:
+    void show() const;
+
     std::string what_;
     std::size_t total_;
     std::size_t done_ = 0;

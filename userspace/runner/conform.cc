@@ -50,13 +50,15 @@ u64 digest(const std::string &state)
     return std::hash<std::string>{}(state) | 1;
 }
 
+// After each operation, unless the text of the state has grown so large that it is most of the work.
 u32 choose_every(const workload::workload &w)
 {
+    constexpr std::size_t bos_of_each = 20'000;
     std::size_t bos = 0;
     for (const workload::operation &op : w.operations)
         bos += op.req.kind == request_kind::bo_create &&
                (op.kind == op_kind::request || op.kind == op_kind::begin);
-    return static_cast<u32>(std::max<std::size_t>(1, bos / 200));
+    return static_cast<u32>(std::max<std::size_t>(1, bos / bos_of_each));
 }
 
 class comparer {
