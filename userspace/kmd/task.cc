@@ -82,6 +82,10 @@ private:
 
 thread_local stack_pool stacks;
 
+} // namespace
+
+namespace task_detail {
+
 // What belongs to a stack but lives in thread-local variables. The first two are the C++ runtime's: the
 // exceptions that are being handled, without which a task could not park in a catch block or a destructor.
 struct thread_locals {
@@ -104,7 +108,7 @@ struct thread_locals {
     }
 };
 
-} // namespace
+} // namespace task_detail
 
 struct task::context {
     ucontext_t self{};
@@ -113,7 +117,7 @@ struct task::context {
     char *stack = nullptr;
     std::function<void()> fn;
     std::exception_ptr error;
-    thread_locals other;                // of whichever side does not run
+    task_detail::thread_locals other;   // of whichever side does not run
     void *fake_stack = nullptr;         // ASan's, of this task while it does not run
     void *resumer_fake_stack = nullptr; // likewise, of its resumer
     const void *resumer_stack = nullptr;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "report/gpuvis_events.h"
 
+#include "report/engines.h"
 #include "report/format.h"
 #include "report/gpuvis_formats.h"
 
@@ -16,10 +17,6 @@ using events::event_type;
 
 namespace {
 
-constexpr u64 engine_gfx = 0;
-constexpr u64 engine_copy = 1;
-constexpr u8 kind_job = 0; // job_start's flag
-constexpr u8 kind_copy = 1;
 constexpr u64 copy_context = 1 << 20; // contexts of gfx are labels of VMs, which are smaller
 constexpr const char *timelines[] = {"gfx", "copy"};
 constexpr u64 vblank_period_min_ns = ns_per_ms;
@@ -99,7 +96,7 @@ u64 gpuvis_events::queue_copy(u64 time_ns, u32 process)
 
 void gpuvis_events::job_start(const event &e)
 {
-    if (e.flag == kind_job) {
+    if (e.flag == job_kind_job) {
         const u32 process = bos_.process_of_vm(e.vm);
         link_bytes_[process] += e.c;
         queue_gfx(e, e.b);
@@ -108,14 +105,14 @@ void gpuvis_events::job_start(const event &e)
     }
     u64 seqno = 0;
     const auto of = copies_of_.find(e.bo);
-    if (e.flag == kind_copy && of != copies_of_.end() && !of->second.queued.empty()) {
+    if (e.flag == job_kind_copy && of != copies_of_.end() && !of->second.queued.empty()) {
         seqno = of->second.queued.front();
         of->second.queued.pop_front();
         if (of->second.queued.empty())
             copies_of_.erase(of);
     } else { // fills have no move
         seqno = queue_copy(e.time_ns, e.process);
-        if (e.flag == kind_copy)
+        if (e.flag == job_kind_copy)
             copies_of_[e.bo].started_early++;
     }
     running_copies_.push_back(seqno);
@@ -125,7 +122,7 @@ void gpuvis_events::job_start(const event &e)
 
 void gpuvis_events::job_end(const event &e)
 {
-    if (e.flag == kind_job) {
+    if (e.flag == job_kind_job) {
         job_event(gpuvis_formats::get().fence_signaled, e.time_ns, 0, engine_gfx, {e.vm, e.b});
     } else if (!running_copies_.empty()) {
         job_event(gpuvis_formats::get().fence_signaled, e.time_ns, 0, engine_copy,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "report/metrics.h"
 
+#include "report/engines.h"
+
 #include <algorithm>
 
 namespace vramlab::report {
@@ -31,9 +33,6 @@ u64 sum(const std::map<int, u64> &m)
         n += count;
     return n;
 }
-
-constexpr u8 job_kind_job = 0; // job_start's flag
-constexpr u64 engine_gfx = 0;
 
 } // namespace
 
