@@ -143,7 +143,9 @@ int sim_backend::bo_set_priority(user_vm &v, const request &r)
     vttm_bo &bo = *v.vm->handles.at(handle).bo;
     if (bo.vm != v.vm)
         return -EINVAL;
-    bo.vm_priority = static_cast<u8>(r.priority);
+    bo.vm_priority = static_cast<u8>(r.priority & priority_max);
+    if (bo.displaced)
+        vttm_recovery_update(v.vm->displaced, bo);
     return 0;
 }
 
@@ -152,7 +154,7 @@ int sim_backend::pin(user_vm &v, u64 tag)
     const u32 handle = v.vm->handles.find(tag);
     if (!handle)
         return -ENOENT;
-    return vttm_bo_pin(*device_, *v.vm->handles.at(handle).bo, &v.vm->handles.at(handle).pins);
+    return vttm_bo_pin(*device_, *v.vm, *v.vm->handles.at(handle).bo, &v.vm->handles.at(handle).pins);
 }
 
 int sim_backend::unpin(user_vm &v, u64 tag)

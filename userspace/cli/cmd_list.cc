@@ -27,7 +27,7 @@ int list()
     report::table policies({"policy", ""});
     policies.set_align(1, report::align::left);
     for (std::string_view name : driver::policy_names())
-        policies.add_row({std::string(name), policy_description(std::string(name))});
+        policies.add_row({std::string(name), std::string(driver::policy_description(name))});
     const std::string dir = scenario_directory();
     report::table scenarios({"scenario", ""});
     scenarios.set_align(1, report::align::left);

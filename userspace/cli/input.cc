@@ -70,33 +70,6 @@ std::string find_policy(const std::string &name)
         fmt::format("no policy \"{}\", expected one of {}", name, fmt::join(names, ", ")));
 }
 
-std::string policy_description(const std::string &name)
-{
-    if (name == mainline_policy())
-        return "TTM as amdgpu uses it; what the kernel does (also: mainline)";
-    if (name == "no-migration")
-        return "submissions leave a BO where it is, if that is allowed";
-    if (name == "random-victim")
-        return "evicts in random order instead of the LRU's";
-    if (name == "idle-victims")
-        return "evicts only what is idle: nothing is moved behind a job";
-    if (name == "idle-victims")
-        return "evicts only what no job uses";
-    if (name == "scattered-scanout")
-        return "scanout needs VRAM, but no contiguous range";
-    if (name == "scanout-anywhere")
-        return "scanout may be in GTT";
-    if (name == "all-gtt")
-        return "keeps out of VRAM what may be elsewhere";
-    if (name == "protection-off")
-        return "dmem min and low do nothing";
-    if (name == "scattered-scanout")
-        return "scanout needs VRAM, but no single range";
-    if (name == "scanout-anywhere")
-        return "scanout works from GTT too";
-    return "";
-}
-
 std::unique_ptr<backend::memory_backend> make_backend(backend_kind kind, const std::string &policy,
                                                       const input &in)
 {

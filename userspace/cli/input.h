@@ -36,9 +36,6 @@ void add_backend_option(CLI::App &c, backend_kind &kind);
 // the names that there are.
 std::string find_policy(const std::string &name);
 std::string mainline_policy();
-// What it does, one line.
-std::string policy_description(const std::string &name);
-
 // Throws std::runtime_error if the backend does not have the policy.
 std::unique_ptr<backend::memory_backend> make_backend(backend_kind kind, const std::string &policy,
                                                       const input &in);

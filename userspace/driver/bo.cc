@@ -47,13 +47,15 @@ bool size_valid(const vttm_device &dev, u64 size, u32 domain)
     return !(domain & domain_vram) || size < dev.config.vram_size_bytes;
 }
 
-// amdgpu_bo_create(): one attempt. vm: whose resv the BO has, and that resv is held; or nullptr.
-int bo_create(vttm_device &dev, vttm_vm *vm, const vttm_bo_create_args &args, vttm_bo **ret)
+// amdgpu_bo_create(): one attempt. owner: who asks. vm: whose resv the BO has, and that resv is held; or
+// nullptr.
+int bo_create(vttm_device &dev, vttm_vm &owner, vttm_vm *vm, const vttm_bo_create_args &args, vttm_bo **ret)
 {
     ttm_operation_ctx ctx{.interruptible = true,
                           .gfp_retry_mayfail = true,
                           .allow_res_evict = true,
-                          .resv = vm ? vm->resv : nullptr};
+                          .resv = vm ? vm->resv : nullptr,
+                          .throttle = &owner.throttle};
     if (!size_valid(dev, args.size_bytes, args.preferred))
         return -ENOMEM;
     vttm_bo *bo = dev.bo_pool.create();
@@ -64,7 +66,8 @@ int bo_create(vttm_device &dev, vttm_vm *vm, const vttm_bo_create_args &args, vt
     bo->preferred_domains = static_cast<u8>(args.preferred);
     bo->allowed_domains = static_cast<u8>(args.allowed);
     bo->flags = static_cast<u8>(args.flags);
-    bo->vm_priority = static_cast<u8>(args.priority);
+    bo->vm_priority = static_cast<u8>(args.priority & priority_max); // checked: a bit-field wants to hear it
+    bo->owner = owner.serial;
     bo->bdev = &dev.bdev;
     if (vm) {
         drm_gem_object_get(vm);
@@ -123,25 +126,27 @@ int vttm_gem_create(vttm_device &dev, vttm_vm &vm, const vttm_bo_create_args &ar
     if (a.size_bytes > bo_size_max_bytes)
         return -ENOMEM;
 
-    vttm_vm *const owner = a.flags & bo_vm_private ? &vm : nullptr;
-    if (owner)
-        if (const int r = dma_resv_lock(*owner->resv, nullptr))
+    vttm_vm *const shared_resv = a.flags & bo_vm_private ? &vm : nullptr;
+    if (shared_resv)
+        if (const int r = dma_resv_lock(*shared_resv->resv, nullptr))
             return r;
-    int r = bo_create(dev, owner, a, ret);
+    int r = bo_create(dev, vm, shared_resv, a, ret);
     if (r && r != -ERESTARTSYS_ && a.preferred == domain_vram && (a.allowed & domain_gtt)) {
         a.preferred |= domain_gtt;
-        r = bo_create(dev, owner, a, ret);
+        r = bo_create(dev, vm, shared_resv, a, ret);
     }
-    if (owner)
-        dma_resv_unlock(*owner->resv);
+    if (shared_resv)
+        dma_resv_unlock(*shared_resv->resv);
     return r;
 }
 
 namespace {
 
 // amdgpu_bo_pin() for display. The resv is held.
-int pin_locked(vttm_device &dev, vttm_bo &bo)
+int pin_locked(vttm_device &dev, vttm_vm &vm, vttm_bo &bo, drm_exec *exec)
 {
+    if (dev.pol.scanout_contiguous())
+        bo.flags |= bo_contiguous;
     if (bo.pin_count) {
         const ttm_resource &res = *bo.resource;
         if (!(vttm_domain_of(&res) & dev.pol.scanout_domains()) ||
@@ -156,7 +161,7 @@ int pin_locked(vttm_device &dev, vttm_bo &bo)
     if (dev.pol.scanout_contiguous())
         pl.places[0].flags |= TTM_PL_FLAG_CONTIGUOUS;
     const ttm_placement placement = pl.ttm();
-    ttm_operation_ctx ctx;
+    ttm_operation_ctx ctx{.throttle = &vm.throttle, .exec = exec};
     if (const int r = ttm_bo_validate(&bo, &placement, &ctx))
         return r;
     ttm_bo_pin(&bo);
@@ -173,20 +178,45 @@ void emit_pin(const vttm_bo &bo, events::event_type type, int error)
 
 } // namespace
 
-int vttm_bo_pin(vttm_device &dev, vttm_bo &bo, u32 *pins)
+namespace {
+
+// Mainline: evictions only try to lock.
+int pin_plain(vttm_device &dev, vttm_vm &vm, vttm_bo &bo)
 {
     if (const int r = dma_resv_lock(*bo.resv, nullptr))
         return r;
     int r = dma_resv_reserve_fences(*bo.resv, 1);
-    if (!r) {
-        if (dev.pol.scanout_contiguous())
-            bo.flags |= bo_contiguous;
-        r = pin_locked(dev, bo);
-    }
     if (!r)
-        ++*pins;
+        r = pin_locked(dev, vm, bo, nullptr);
     emit_pin(bo, events::event_type::pin, r);
     dma_resv_unlock(*bo.resv);
+    return r;
+}
+
+int pin_retry(vttm_device &dev, vttm_vm &vm, vttm_bo &bo)
+{
+    drm_exec exec(0, 1);
+    int r = 0;
+    while (exec.cleanup()) {
+        r = exec.prepare_obj(&bo, 1);
+        if (!r)
+            r = pin_locked(dev, vm, bo, &exec);
+        if (exec.is_contended())
+            continue;
+        if (r)
+            break;
+    }
+    emit_pin(bo, events::event_type::pin, r);
+    return r;
+}
+
+} // namespace
+
+int vttm_bo_pin(vttm_device &dev, vttm_vm &vm, vttm_bo &bo, u32 *pins)
+{
+    const int r = dev.bdev.mechanisms.retry ? pin_retry(dev, vm, bo) : pin_plain(dev, vm, bo);
+    if (!r)
+        ++*pins;
     return r;
 }
 

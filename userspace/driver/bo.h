@@ -19,14 +19,17 @@ struct vttm_device;
 struct vttm_vm;
 
 // Members in the order in which they pack: there are many of these.
-struct vttm_bo final : kmd::list_head, kmd::ttm_buffer_object { // list_head: the link in vttm_vm::evicted
-    u8 preferred_domains = 0;                                   // domain_*
-    u8 allowed_domains = 0;
-    u8 flags = 0;            // bo_*; a pin sets bo_contiguous
-    u8 vm_priority = 0;      // within its VM; mainline does not look at it
-    bool in_vm = false;      // private, and its handle is not closed yet
-    bool cpu_access = false; // AMDGPU_GEM_CREATE_CPU_ACCESS_REQUIRED
-    vttm_vm *vm = nullptr;   // whose resv a private BO shares, referenced; nullptr for a shared BO
+struct vttm_bo final : kmd::list_head,
+                       kmd::ttm_buffer_object { // list_head: the link in vttm_vm::evicted or displaced
+    u8 preferred_domains : 3 = 0;               // domain_*
+    u8 allowed_domains : 3 = 0;
+    bool in_vm : 1 = false;      // private, and its handle is not closed yet
+    bool cpu_access : 1 = false; // AMDGPU_GEM_CREATE_CPU_ACCESS_REQUIRED
+    u8 flags = 0;                // bo_*; a pin sets bo_contiguous
+    u8 vm_priority : 4 = 0;      // within its VM; mainline does not look at it
+    bool displaced : 1 = false;  // in vttm_vm::displaced, and not in vttm_vm::evicted
+    u32 owner = 0;               // serial of the VM that created it, which may be gone
+    vttm_vm *vm = nullptr;       // whose resv a private BO shares, referenced; nullptr for a shared BO
     u64 tag = 0;
 };
 static_assert(sizeof(vttm_bo) == 168);
@@ -72,9 +75,9 @@ struct vttm_bo_create_args {
 // -ENOMEM: it fits nowhere. Locks the VM's resv for a private BO.
 int vttm_gem_create(vttm_device &dev, vttm_vm &vm, const vttm_bo_create_args &args, vttm_bo **ret);
 
-// amdgpu's display code on amdgpu_bo_pin(): into VRAM, one range; one more in *pins. Locks the BO. -EINVAL:
-// pinned, but not so; -ENOMEM: no room.
-int vttm_bo_pin(vttm_device &dev, vttm_bo &bo, u32 *pins);
+// amdgpu's display code on amdgpu_bo_pin(): into VRAM, one range; one more in *pins. vm: who asks. Locks the
+// BO. -EINVAL: pinned, but not so; -ENOMEM: no room.
+int vttm_bo_pin(vttm_device &dev, vttm_vm &vm, vttm_bo &bo, u32 *pins);
 // Takes one of *pins back, which the caller holds through its file. Locks the BO. -EINVAL: it holds none.
 int vttm_bo_unpin(vttm_device &dev, vttm_bo &bo, u32 *pins);
 

@@ -5,6 +5,8 @@
 #include "kmd/drm_exec.h"
 #include "kmd/trace.h"
 
+#include <utility>
+
 namespace vramlab::driver {
 
 using namespace kmd;
@@ -19,15 +21,19 @@ public:
     {
     }
 
-    int lock();
-    int validate();
+    int lock_and_validate();
+    int prepare();
     u64 submit();
 
 private:
     void prefetch_ahead(std::size_t i) const;
     int lock_all();
+    int validate(drm_exec *exec);
+    void get_threshold();
     int vm_validate();
     int bo_validate(vttm_bo &bo);
+    int recover_one(vttm_bo &bo, ttm_operation_ctx &ctx);
+    int recover();
     void sync_rings(vttm_job &job);
     int compute_duration();
 
@@ -35,7 +41,11 @@ private:
     vttm_vm &vm_;
     const vttm_submit_args &args_;
     drm_exec exec_;
-    u64 bytes_moved_ = 0;
+    drm_exec *validate_exec_ = nullptr;
+    bool has_threshold_ = false;
+    u64 bytes_moved_ = 0; // over all attempts, as the next
+    u64 recovered_bytes_ = 0;
+    u32 recovery_failures_ = 0;
     u64 bytes_moved_threshold_ = 0;
     u64 duration_ns_ = 0;
     u64 link_bytes_ = 0;
@@ -72,16 +82,21 @@ int cs_parser::lock_all()
     return 0;
 }
 
-int cs_parser::lock()
+// Mainline validates when everything is locked, and for good: where validation contends it fails. With retry
+// it is a part of the loop, and whatever it finds contended is locked first the next time.
+int cs_parser::lock_and_validate()
 {
+    const bool retry = dev_.bdev.mechanisms.retry;
     while (exec_.cleanup()) {
-        const int r = lock_all();
+        int r = lock_all();
+        if (!r && retry)
+            r = validate(&exec_);
         if (exec_.is_contended())
             continue;
         if (r)
             return r;
     }
-    return 0;
+    return retry ? 0 : validate(nullptr);
 }
 
 // amdgpu_cs_bo_validate()
@@ -90,8 +105,12 @@ int cs_parser::bo_validate(vttm_bo &bo)
     if (bo.pin_count)
         return 0;
 
-    ttm_operation_ctx ctx{.interruptible = true, .resv = bo.resv};
-    u32 domain = dev_.pol.submit_domains(bo, bytes_moved_ < bytes_moved_threshold_);
+    ttm_operation_ctx ctx{
+        .interruptible = true, .resv = bo.resv, .throttle = &vm_.throttle, .exec = validate_exec_};
+    // Whoever is throttled makes do with what is allowed, as who has used up the budget.
+    const bool may_move = bytes_moved_ < bytes_moved_threshold_ &&
+                          ttm_throttle_phase_of(&dev_.bdev, &vm_.throttle) == ttm_throttle_phase::normal;
+    u32 domain = dev_.pol.submit_domains(bo, may_move);
     for (;;) {
         const vttm_placement pl = vttm_bo_placement_from_domain(bo, domain);
         const ttm_placement placement = pl.ttm();
@@ -111,19 +130,69 @@ int cs_parser::vm_validate()
         vttm_bo &bo = *static_cast<vttm_bo *>(vm_.evicted.next);
         if (const int r = bo_validate(bo))
             return r;
-        list_del_init(bo);
+        vttm_vm_bo_validated(vm_, bo);
     }
     return 0;
 }
 
-int cs_parser::validate()
+// One BO of the VM that was left behind before. An error other than that there is no room ends the
+// submission.
+int cs_parser::recover_one(vttm_bo &bo, ttm_operation_ctx &ctx)
 {
+    const u32 before = vttm_domain_of(bo.resource);
+    const vttm_placement pl = vttm_bo_placement_from_domain(bo, bo.preferred_domains | bo.allowed_domains);
+    const ttm_placement placement = pl.ttm();
+    const int r = bo.pin_count ? 0 : ttm_bo_validate(&bo, &placement, &ctx);
+    vttm_recovery_update(vm_.displaced, bo);
+    if (tracing())
+        record_event({.bo = bo.tag,
+                      .a = before,
+                      .b = vttm_domain_of(bo.resource),
+                      .vm = vm_.label,
+                      .error = r,
+                      .type = events::event_type::recovered});
+    return r == -ENOMEM ? 0 : r;
+}
+
+int cs_parser::recover()
+{
+    if (!dev_.bdev.mechanisms.throttle ||
+        ttm_throttle_phase_of(&dev_.bdev, &vm_.throttle) == ttm_throttle_phase::strong)
+        return 0;
+
+    // Not charged to the move budget, which is for what the program asks for.
+    while (recovery_failures_ < recovery_failures_max && recovered_bytes_ < recovery_bytes_max) {
+        vttm_bo *bo = vttm_recovery_first(vm_.displaced);
+        if (!bo)
+            return 0;
+        ttm_operation_ctx ctx{
+            .interruptible = true, .resv = vm_.resv, .throttle = &vm_.throttle, .exec = validate_exec_};
+        const int r = recover_one(*bo, ctx);
+        recovered_bytes_ += ctx.bytes_moved;
+        if (r)
+            return r;
+        recovery_failures_ += bo->displaced;
+    }
+    return 0;
+}
+
+// Once a submission, however often it is tried.
+void cs_parser::get_threshold()
+{
+    if (std::exchange(has_threshold_, true))
+        return;
     bytes_moved_threshold_ =
         dev_.budget.threshold(dev_.now_ns(), dev_.config.vram_size_bytes,
                               ttm_resource_manager_usage(&dev_.vram), dev_.vram_pinned_bytes);
     if (tracing())
         record_event({.a = bytes_moved_threshold_, .vm = vm_.label, .type = events::event_type::budget});
+}
 
+// exec: what evictions lock with, or nullptr.
+int cs_parser::validate(drm_exec *exec)
+{
+    validate_exec_ = exec;
+    get_threshold();
     if (const int r = vm_validate())
         return r;
     for (drm_gem_object *obj : exec_.locked_objects()) {
@@ -132,6 +201,12 @@ int cs_parser::validate()
         if (const int r = bo_validate(*static_cast<vttm_bo *>(obj)))
             return r;
     }
+    return recover();
+}
+
+int cs_parser::prepare()
+{
+    // Failing submissions do not pay.
     dev_.budget.report_moved(bytes_moved_);
     return compute_duration();
 }
@@ -200,9 +275,9 @@ u64 cs_parser::submit()
 int vttm_submit(vttm_device &dev, vttm_vm &vm, const vttm_submit_args &args, u64 *seqno)
 {
     cs_parser p(dev, vm, args);
-    if (const int r = p.lock())
+    if (const int r = p.lock_and_validate())
         return r;
-    if (const int r = p.validate())
+    if (const int r = p.prepare())
         return r;
     *seqno = p.submit();
     return 0;

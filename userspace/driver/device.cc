@@ -169,6 +169,7 @@ vttm_device::vttm_device(const system_config &s, const policy *p)
     ttm_device_init(&bdev, &vttm_bo_driver);
     bdev.walk_policy = victims.get();
     bdev.ignore_protection = pol.ignore_protection();
+    bdev.mechanisms = pol.mechanisms();
     vttm_vram_mgr_init(vram, bdev, config.vram_size_bytes, *cgroups.front());
     vttm_gtt_mgr_init(gtt, bdev, config.gtt_size_bytes);
     for (const cgroup_config &c : s.cgroups)
@@ -200,7 +201,11 @@ vttm_device::~vttm_device()
 
 int vttm_device::evict_all()
 {
-    return ttm_resource_manager_evict_all(&bdev, &vram);
+    const int r = ttm_resource_manager_evict_all(&bdev, &vram);
+    // As after a suspend: nobody else has taken it.
+    for (const auto &[label, vm] : vms)
+        ttm_throttle_reset(vm->throttle);
+    return r;
 }
 
 int vttm_device::swapout()

@@ -96,7 +96,9 @@ struct vttm_device final : private kmd::fence_waiter, private kmd::drm_sched_bac
     u64 num_bytes_moved = 0; // by the copy engine
     u64 num_evictions = 0;   // by the copy engine
 
-    std::map<u32, vttm_vm *> vms;           // open files by label
+    std::map<u32, vttm_vm *> vms;                     // open files by label
+    std::unordered_map<u32, vttm_vm *> vms_by_serial; // likewise; looked up, never iterated
+    u32 vm_serials = 0;
     std::unordered_map<u64, vttm_bo *> bos; // by tag until freed; looked up, iterated only to be sorted
 
 private:

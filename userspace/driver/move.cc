@@ -140,6 +140,21 @@ int vttm_bo_move(ttm_buffer_object *bo, bool evict, ttm_operation_ctx *ctx, ttm_
 
 // ---- the rest
 
+// A private BO is its VM's. A shared one is the creator's, whoever else has it, as long as that lives.
+ttm_throttle *vttm_throttle_of(ttm_buffer_object *bo)
+{
+    if (!vttm_bo_is_vttm_bo(bo))
+        return nullptr;
+    const vttm_device &dev = to_vttm_device(bo->bdev);
+    const auto vm = dev.vms_by_serial.find(to_vttm_bo(bo)->owner);
+    return vm == dev.vms_by_serial.end() ? nullptr : &vm->second->throttle;
+}
+
+u64 vttm_now_ns(const ttm_device *bdev)
+{
+    return static_cast<const vttm_ttm_device *>(bdev)->device->now_ns();
+}
+
 ttm_trace_id vttm_trace_id(const ttm_buffer_object *bo)
 {
     const vttm_bo &vbo = *to_vttm_bo(bo);
@@ -159,6 +174,8 @@ const ttm_device_funcs vttm_bo_driver = {
     .delete_mem_notify = nullptr,
     .swap_notify = nullptr,
     .release_notify = nullptr,
+    .throttle_of = vttm_throttle_of,
+    .now_ns = vttm_now_ns,
     .trace_id = vttm_trace_id,
 };
 

@@ -77,6 +77,18 @@ public:
     std::unique_ptr<kmd::ttm_walk_policy> victims() const override { return std::make_unique<idle_walk>(); }
 };
 
+// The patches' mechanisms on mainline's policy.
+class patched final : public policy {
+public:
+    patched(std::string_view name, kmd::ttm_mechanisms mechanisms) : name_(name), mechanisms_(mechanisms) {}
+    const char *name() const override { return name_.c_str(); }
+    kmd::ttm_mechanisms mechanisms() const override { return mechanisms_; }
+
+private:
+    std::string name_;
+    kmd::ttm_mechanisms mechanisms_;
+};
+
 class protection_off final : public policy {
 public:
     const char *name() const override { return "protection-off"; }
@@ -98,35 +110,79 @@ public:
     u32 scanout_domains() const override { return domain_vram | domain_gtt; }
 };
 
+struct entry {
+    std::string_view name;
+    std::string_view description;
+    std::unique_ptr<policy> (*make)(const entry &e, u64 seed);
+};
+
+template <typename P> std::unique_ptr<policy> make(const entry &, u64)
+{
+    return std::make_unique<P>();
+}
+
+const entry entries[] = {
+    {"mainline-7.3.4", "TTM as amdgpu uses it; what the kernel does (also: mainline)", make<policy>},
+    {"no-migration", "submissions leave a BO where it is, if that is allowed", make<no_migration>},
+    {"random-victim", "evicts in random order instead of the LRU's",
+     [](const entry &, u64 seed) -> std::unique_ptr<policy> {
+         return std::make_unique<random_victim>(seed);
+     }},
+    {"idle-victims", "evicts only what is idle: nothing is moved behind a job", make<idle_victims>},
+    {"all-gtt", "keeps out of VRAM what may be elsewhere", make<all_gtt>},
+    {"protection-off", "dmem min and low do nothing", make<protection_off>},
+    {"scattered-scanout", "scanout needs VRAM, but no single range", make<scattered_scanout>},
+    {"scanout-anywhere", "scanout works from GTT too", make<scanout_anywhere>},
+    {"retry", "evictions lock in the submission's transaction, which starts over where it contends",
+     [](const entry &e, u64) -> std::unique_ptr<policy> {
+         return std::make_unique<patched>(e.name, kmd::ttm_mechanisms{.retry = true});
+     }},
+    {"throttle", "who lost memory to others does not fight for it at once",
+     [](const entry &e, u64) -> std::unique_ptr<policy> {
+         return std::make_unique<patched>(e.name, kmd::ttm_mechanisms{.throttle = true});
+     }},
+    {"patched", "all mechanisms of kernel/patches",
+     [](const entry &e, u64) -> std::unique_ptr<policy> {
+         return std::make_unique<patched>(e.name, kmd::ttm_mechanisms{.retry = true, .throttle = true});
+     }},
+    {"throttle-protected", "throttle, but dmem protection evicts in the weak phase nevertheless",
+     [](const entry &e, u64) -> std::unique_ptr<policy> {
+         return std::make_unique<patched>(e.name,
+                                          kmd::ttm_mechanisms{.throttle = true, .throttle_protected = true});
+     }},
+};
+
+const entry *find(std::string_view name)
+{
+    for (const entry &e : entries)
+        if (e.name == name)
+            return &e;
+    return nullptr;
+}
+
 } // namespace
 
 const std::vector<std::string_view> &policy_names()
 {
-    static const std::vector<std::string_view> names = {
-        "mainline-7.3.4", "no-migration",   "random-victim",     "idle-victims",
-        "all-gtt",        "protection-off", "scattered-scanout", "scanout-anywhere"};
+    static const std::vector<std::string_view> names = [] {
+        std::vector<std::string_view> n;
+        for (const entry &e : entries)
+            n.push_back(e.name);
+        return n;
+    }();
     return names;
+}
+
+std::string_view policy_description(std::string_view name)
+{
+    const entry *e = find(name);
+    return e ? e->description : "";
 }
 
 std::unique_ptr<policy> make_policy(std::string_view name, u64 seed)
 {
-    if (name == "mainline-7.3.4")
-        return std::make_unique<policy>();
-    if (name == "no-migration")
-        return std::make_unique<no_migration>();
-    if (name == "random-victim")
-        return std::make_unique<random_victim>(seed);
-    if (name == "idle-victims")
-        return std::make_unique<idle_victims>();
-    if (name == "all-gtt")
-        return std::make_unique<all_gtt>();
-    if (name == "protection-off")
-        return std::make_unique<protection_off>();
-    if (name == "scattered-scanout")
-        return std::make_unique<scattered_scanout>();
-    if (name == "scanout-anywhere")
-        return std::make_unique<scanout_anywhere>();
-    return nullptr;
+    const entry *e = find(name);
+    return e ? e->make(*e, seed) : nullptr;
 }
 
 } // namespace vramlab::driver

@@ -7,6 +7,7 @@
 #include "kmd/ttm_device.h"
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -31,14 +32,16 @@ public:
     virtual bool scanout_contiguous() const { return true; }
     // Where what is scanned out may be.
     virtual u32 scanout_domains() const { return domain_vram; }
+    // Which of the patches' mechanisms are on.
+    virtual kmd::ttm_mechanisms mechanisms() const { return {}; }
     // Whether dmem min and low do nothing.
     virtual bool ignore_protection() const { return false; }
 };
 
-// "mainline-7.3.4", "no-migration", "random-victim", "idle-victims", "all-gtt", "protection-off",
-// "scattered-scanout", "scanout-anywhere"; nullptr if there is none of that name. seed: of what is drawn, if
-// anything.
+// nullptr if there is none of that name (policy_names()). seed: of what is drawn, if anything.
 std::unique_ptr<policy> make_policy(std::string_view name, u64 seed = 1);
+// A line for people; empty if there is none of that name.
+std::string_view policy_description(std::string_view name);
 const std::vector<std::string_view> &policy_names();
 
 } // namespace vramlab::driver

@@ -35,12 +35,31 @@ void print_engine(std::string &text, const char *name, const gpu::engine &e, con
     put(text, "engine {} end {} running {} queued {}\n", name, e.end_ns(), e.running(), sched.queued);
 }
 
+// Only with the mechanism, so that mainline's state is as it was.
+void print_throttle(std::string &text, const vttm_vm &vm)
+{
+    put(text, "throttle {} evicted ", vm.label);
+    if (vm.throttle.evicted)
+        put(text, "{}", vm.throttle.evicted_at_ns);
+    else
+        text += '-';
+    text += " displaced";
+    for (u32 priority = priority_max; priority; priority--) {
+        const list_head &list = vm.displaced.lists[priority];
+        for (const list_head *e = list.next; e != &list; e = e->next)
+            put(text, " {}", static_cast<const vttm_bo *>(e)->tag);
+    }
+    text += '\n';
+}
+
 void print_vm(std::string &text, const vttm_vm &vm)
 {
     put(text, "vm {} seqno {} evicted", vm.label, vm.entity.fence_seq);
     for (const list_head *e = vm.evicted.next; e != &vm.evicted; e = e->next)
         put(text, " {}", static_cast<const vttm_bo *>(e)->tag);
     text += '\n';
+    if (vm.dev->bdev.mechanisms.throttle)
+        print_throttle(text, vm);
 }
 
 void print_places(std::string &text, const vttm_device &dev, const vttm_bo &bo)

@@ -67,6 +67,7 @@ void vm_bo_del(vttm_vm &vm, vttm_bo &bo)
     }
     ttm_bo_set_bulk_move(&bo, nullptr);
     list_del_init(bo);
+    bo.displaced = false;
     bo.in_vm = false;
     exec.fini();
 }
@@ -81,9 +82,12 @@ vttm_vm *vttm_vm_open(vttm_device &dev, u32 label, u32 process)
     vm->dev = &dev;
     vm->label = label;
     vm->process = process;
+    vm->serial = ++dev.vm_serials;
+    vm->throttle.label = label;
     ttm_lru_bulk_move_init(&vm->lru_bulk_move);
     drm_sched_entity_init(vm->entity, dev.gfx_sched);
     dev.vms[label] = vm;
+    dev.vms_by_serial[vm->serial] = vm;
     return vm;
 }
 
@@ -109,6 +113,7 @@ void vttm_vm_close(vttm_vm &vm)
     drm_sched_entity_fini(vm.entity);
     ttm_lru_bulk_move_fini(&vm.dev->bdev, &vm.lru_bulk_move);
     vm.dev->vms.erase(vm.label);
+    vm.dev->vms_by_serial.erase(vm.serial);
     drm_gem_object_put(&vm);
 }
 
@@ -130,6 +135,7 @@ namespace {
 
 void put_on_evicted_list(vttm_bo &bo)
 {
+    bo.displaced = false;
     list_move(bo, bo.vm->evicted);
     if (tracing())
         record_event({.bo = bo.tag, .vm = bo.vm->label, .type = events::event_type::evicted_list});
@@ -150,6 +156,14 @@ void vttm_vm_bo_move(vttm_bo &bo, bool evicted)
 {
     if (evicted && bo.in_vm)
         put_on_evicted_list(bo);
+}
+
+void vttm_vm_bo_validated(vttm_vm &vm, vttm_bo &bo)
+{
+    if (vm.dev->bdev.mechanisms.throttle)
+        vttm_recovery_update(vm.displaced, bo);
+    else
+        list_del_init(bo);
 }
 
 } // namespace vramlab::driver

@@ -9,6 +9,7 @@
 
 #include "base/request.h"
 #include "driver/bo.h"
+#include "driver/recovery.h"
 #include "kmd/drm_exec.h"
 #include "kmd/drm_sched.h"
 
@@ -48,9 +49,12 @@ struct vttm_vm final : kmd::drm_gem_object {
     vttm_device *dev = nullptr;
     u32 label = 0;
     u32 process = 0;
+    u32 serial = 0; // tells the VMs of a device apart, open or closed
+    kmd::ttm_throttle throttle;
     kmd::dma_resv own_resv;
     kmd::ttm_lru_bulk_move lru_bulk_move;
     kmd::list_head evicted; // of vttm_bo, under the resv
+    displaced_bos displaced;
 
     // The file.
     handle_table handles;
@@ -71,6 +75,8 @@ void vttm_vm_put(vttm_vm &vm);
 void vttm_vm_bo_add(vttm_vm &vm, vttm_bo &bo);
 // amdgpu_vm_bo_move(): an evicted private BO has to be validated again. The resv is held.
 void vttm_vm_bo_move(vttm_bo &bo, bool evicted);
+// amdgpu_vm_bo_validated(): off the evicted list. The resv is held.
+void vttm_vm_bo_validated(vttm_vm &vm, vttm_bo &bo);
 
 // DRM_IOCTL_VTTM_WAIT. seqno 0: the last one. -EINVAL: not submitted yet.
 int vttm_vm_wait(vttm_vm &vm, u64 seqno);

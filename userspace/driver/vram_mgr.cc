@@ -150,6 +150,7 @@ void vttm_vram_mgr_init(vttm_vram_mgr &mgr, ttm_device &bdev, u64 size_bytes, dm
 {
     ttm_resource_manager_init(&mgr, &bdev, size_bytes);
     mgr.func = &vttm_vram_mgr_func;
+    mgr.use_throttle = true;
     if (gpu_buddy_init(mgr.mm, size_bytes, PAGE_SIZE))
         throw std::runtime_error("bad size of video memory");
     ttm_resource_manager *man = &mgr; // what reclaim casts priv to

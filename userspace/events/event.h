@@ -39,6 +39,10 @@ enum class event_type : u8 {
     flip,         // bo is shown from now on: a = process
     frame, // process finished a frame: a = frame number, b = frame time ns, c = submit latency ns; a = 0: its
            // first frame begins
+    throttled,     // vm2 is throttled from now on, since bo was evicted
+    alloc_backoff, // an allocation for bo in domain a gives up with -EDEADLK: b = locks of evicted BOs
+                   // dropped
+    recovered,     // bo of vm was tried again: a = domain before, b = domain after, error
 };
 
 struct event {

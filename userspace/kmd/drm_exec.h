@@ -2,6 +2,9 @@
 // Models drivers/gpu/drm/drm_exec.c: locking any number of GEM objects under one ticket, with back-off.
 // Omits: -EINTR and -ENOMEM.
 //
+// Also what kernel/patches adds for TTM's evictions: locks of a resv that belong to no object of the caller's
+// (lock_resv() and what follows it), each with an owner that is held as long as the lock is.
+//
 //   drm_exec exec(DRM_EXEC_INTERRUPTIBLE_WAIT);
 //   while (exec.cleanup()) {          // drm_exec_until_all_locked()
 //       ret = exec.prepare_obj(obj, 1);
@@ -37,6 +40,13 @@ inline void drm_gem_object_put(drm_gem_object *obj) // nullptr allowed
         obj->free(obj);
 }
 
+// A resv that is locked, or to be locked, and a reference that keeps it alive: put(owner) drops that.
+struct drm_exec_resv {
+    dma_resv *resv = nullptr;
+    void *owner = nullptr;
+    void (*put)(void *owner) = nullptr;
+};
+
 class drm_exec {
 public:
     explicit drm_exec(u32 flags, u32 nr = 0); // nr: objects to make room for
@@ -49,7 +59,7 @@ public:
     // 0, -EDEADLK (contended: drop out and cleanup()), -EALREADY
     int lock_obj(drm_gem_object *obj)
     {
-        if (contended_ || prelocked_) [[unlikely]]
+        if (contended_.resv || prelocked_.resv) [[unlikely]]
             return lock_obj_slowpath(obj);
         return lock_obj_plain(obj);
     }
@@ -67,13 +77,31 @@ public:
     }
     // Also with no objects it locks the contended one.
     int prepare_array(drm_gem_object *const *objects, u32 num_objects, u32 num_fences);
-    bool is_contended() const { return contended_ != nullptr && contended_ != dummy(); }
+    bool is_contended() const { return contended_.resv != nullptr && contended_.resv != dummy(); }
+
+    // Locks entry.resv, sleeping, and takes entry over. Of the errors only -EDEADLK (contended) takes it
+    // over, too; -EALREADY: the ticket has it.
+    int lock_resv(drm_exec_resv entry);
+    // Locks resv without sleeping, unless contended; true also for the resv that was contended in the attempt
+    // before and is locked since. To be followed by add_resv() or, for a lock that is not kept,
+    // dma_resv_unlock().
+    bool trylock_resv(dma_resv &resv);
+    // Takes entry over, whose resv is locked by trylock_resv().
+    void add_resv(drm_exec_resv entry);
+    // The lock of lock_resv() or add_resv(): unlocks, then drops the owner.
+    void unlock_resv(dma_resv &resv);
+    bool holds_resv(const dma_resv &resv) const; // by lock_resv() or add_resv()
+    const dma_resv *prelocked_resv() const { return prelocked_.resv; }
+    // restore() unlocks what lock_resv() and add_resv() have added since, last first.
+    std::size_t snapshot() const { return resvs_.size(); }
+    void restore(std::size_t snapshot);
+
     const std::vector<drm_gem_object *> &locked_objects() const { return objects_; } // in locking order
     ww_acquire_ctx &ticket() { return ticket_; }
     u32 attempts() const { return attempts_; } // times cleanup() dropped everything
 
 private:
-    static drm_gem_object *dummy(); // DRM_EXEC_DUMMY: nothing was tried yet
+    static dma_resv *dummy(); // DRM_EXEC_DUMMY: nothing was tried yet
     int lock_obj_plain(drm_gem_object *obj)
     {
         const int ret = dma_resv_lock(*obj->resv, &ticket_);
@@ -92,8 +120,9 @@ private:
     u32 flags_;
     u32 attempts_ = 0;
     std::vector<drm_gem_object *> objects_; // referenced
-    drm_gem_object *contended_;             // referenced, unless it is the dummy
-    drm_gem_object *prelocked_ = nullptr;   // referenced: was contended, is locked, not in objects_ yet
+    std::vector<drm_exec_resv> resvs_;      // locks that belong to none of them, in locking order
+    drm_exec_resv contended_;               // no owner, if it is the dummy
+    drm_exec_resv prelocked_;               // was contended, is locked, in neither of the tables yet
     ww_acquire_ctx ticket_;
     bool finished_ = false;
 };

@@ -205,6 +205,18 @@ int ttm_bo_bounce_temp_buffer(ttm_buffer_object *bo, ttm_operation_ctx *ctx, ttm
     return ret;
 }
 
+// Whether bo has to stay where it is: it is in one of the places, desired or fallback, and its owner is
+// throttled. Weak is for the second pass, in which others would be evicted.
+static bool ttm_bo_throttled(ttm_buffer_object *bo, const ttm_placement *placement,
+                             const ttm_operation_ctx *ctx, bool force_space)
+{
+    const ttm_throttle_phase phase = ttm_throttle_phase_of(bo->bdev, ctx->throttle);
+    if (phase == ttm_throttle_phase::normal || (phase == ttm_throttle_phase::weak && !force_space))
+        return false;
+    return bo->resource && (ttm_resource_compatible(bo->resource, placement, false) ||
+                            ttm_resource_compatible(bo->resource, placement, true));
+}
+
 static int ttm_bo_do_validate(ttm_buffer_object *bo, const ttm_placement *placement, ttm_operation_ctx *ctx)
 {
     ttm_resource *res = nullptr;
@@ -214,6 +226,8 @@ static int ttm_bo_do_validate(ttm_buffer_object *bo, const ttm_placement *placem
 
     do {
         if (bo->resource && ttm_resource_compatible(bo->resource, placement, force_space))
+            return 0;
+        if (ttm_bo_throttled(bo, placement, ctx, force_space))
             return 0;
 
         if (bo->pin_count)

@@ -15,6 +15,7 @@
 #include "kmd/drm_exec.h"
 #include "kmd/ttm_device.h"
 #include "kmd/ttm_resource.h"
+#include "kmd/ttm_throttle.h"
 #include "kmd/ttm_tt.h"
 
 namespace vramlab::kmd {
@@ -50,6 +51,10 @@ struct ttm_operation_ctx {
     bool gfp_retry_mayfail = false;
     bool allow_res_evict = false; // BOs with this resv may be evicted though it is held
     dma_resv *resv = nullptr;
+    ttm_throttle *throttle = nullptr; // for whom; nullptr: nobody, or reclaim
+    // The caller's transaction, or nullptr: mainline. With one, evictions lock under its ticket and return
+    // -EDEADLK as it is; the caller then drops everything and starts over.
+    drm_exec *exec = nullptr;
     u64 bytes_moved = 0;
 };
 
@@ -137,6 +142,8 @@ struct ttm_lru_walk_arg {
     ww_acquire_ctx *ticket = nullptr;
     bool trylock_only = false;
     bool sleeping_lock = false; // sleep without a ticket as well
+    // With an exec: what process_bo() sets if the lock of its BO is to be kept for the exec to restore.
+    bool keep_lock = false;
     // Not in the kernel: for whom the walk is, for evict_skipped events.
     const ttm_buffer_object *trace_evictor = nullptr;
 };

@@ -42,7 +42,7 @@ int ttm_bo_alloc_at_place(ttm_buffer_object *bo, const ttm_place *place, bool fo
     // Protected cgroups are entitled to their memory: below min, eviction is allowed before other places are
     // tried, as if space were forced; below low, only of what is protected by neither (may_try_low stays
     // false).
-    if (!alloc_state->in_evict && !bo->bdev->ignore_protection) {
+    if (!alloc_state->in_evict && !bo->bdev->ignore_protection && !alloc_state->yields) {
         may_evict |= dmem_cgroup_below_min(nullptr, alloc_state->charge_pool);
         alloc_state->may_try_low = may_evict;
 
@@ -94,7 +94,9 @@ int ttm_bo_alloc_resource(ttm_buffer_object *bo, const ttm_placement *placement,
                           bool force_space, ttm_resource **res)
 {
     ttm_device *bdev = bo->bdev;
-    ww_acquire_ctx *ticket = dma_resv_locking_ctx(*bo->resv);
+    ww_acquire_ctx *ticket = ctx->exec ? &ctx->exec->ticket() : dma_resv_locking_ctx(*bo->resv);
+    const bool yields = !bdev->mechanisms.throttle_protected && bo->resource &&
+                        ttm_throttle_phase_of(bdev, ctx->throttle) == ttm_throttle_phase::weak;
 
     int ret = dma_resv_reserve_fences(*bo->resv, TTM_NUM_MOVE_FENCES);
     if (ret)
@@ -103,6 +105,7 @@ int ttm_bo_alloc_resource(ttm_buffer_object *bo, const ttm_placement *placement,
     for (u32 i = 0; i < placement->num_placement; ++i) {
         const ttm_place *place = &placement->placement[i];
         ttm_bo_alloc_state alloc_state;
+        alloc_state.yields = yields;
 
         ttm_resource_manager *man = ttm_manager_type(bdev, place->mem_type);
         if (!man || !ttm_resource_manager_used(man))

@@ -8,6 +8,7 @@ namespace vramlab::kmd {
 
 int ttm_bo_evict(ttm_buffer_object *bo, ttm_operation_ctx *ctx)
 {
+    const bool throttled = ttm_manager_type(bo->bdev, bo->resource->mem_type)->use_throttle;
     ttm_resource *evict_mem = nullptr;
     ttm_placement placement;
     ttm_place hop;
@@ -39,6 +40,8 @@ int ttm_bo_evict(ttm_buffer_object *bo, ttm_operation_ctx *ctx)
 
     if (ret)
         ttm_resource_free(bo, &evict_mem);
+    else if (throttled)
+        ttm_throttle_evicted(bo, ctx);
     return ret;
 }
 
@@ -197,6 +200,8 @@ static s64 ttm_bo_evict_cb(ttm_lru_walk *base, ttm_buffer_object *bo)
     }
 
     walk->evicted++;
+    // What it freed is the evictor's: nobody may take the BO back until that has its memory.
+    walk->arg.keep_lock = true;
     if (!walk->res)
         return bo_size;
     lret = ttm_bo_alloc_at_place(walk->evictor, walk->place, false, walk->res, walk->alloc_state);
@@ -229,10 +234,31 @@ static s64 ttm_bo_evict_ticketlock(ttm_bo_evict_walk *walk, ttm_device *bdev, tt
     }
 }
 
+// The end of an eviction under an exec: the locks of what was evicted are dropped, whatever came of it.
+static s64 ttm_bo_evict_exec_done(ttm_bo_evict_walk *walk, s64 lret, std::size_t snapshot)
+{
+    drm_exec *exec = walk->arg.ctx->exec;
+
+    // Others may have made room while this slept.
+    if (!lret) {
+        lret = ttm_bo_alloc_at_place(walk->evictor, walk->place, false, walk->res, walk->alloc_state);
+        lret = lret == -ENOSPC ? 0 : lret ? lret : 1;
+    }
+    if (lret == -EDEADLK && tracing()) {
+        events::event e = ttm_trace_event(events::event_type::alloc_backoff, walk->evictor);
+        e.a = u64{1} << walk->place->mem_type;
+        e.b = exec->snapshot() - snapshot;
+        record_event(e);
+    }
+    exec->restore(snapshot);
+    return lret;
+}
+
 int ttm_bo_evict_alloc(ttm_device *bdev, ttm_resource_manager *man, const ttm_place *place,
                        ttm_buffer_object *evictor, ttm_operation_ctx *ctx, ww_acquire_ctx *ticket,
                        ttm_resource **res, ttm_bo_alloc_state *state)
 {
+    const std::size_t snapshot = ctx->exec ? ctx->exec->snapshot() : 0;
     ttm_bo_evict_walk walk;
     walk.ops = &ttm_evict_walk_ops;
     walk.arg.ctx = ctx;
@@ -255,6 +281,8 @@ int ttm_bo_evict_alloc(ttm_device *bdev, ttm_resource_manager *man, const ttm_pl
     }
     if (!lret && ticket)
         lret = ttm_bo_evict_ticketlock(&walk, bdev, man, ticket);
+    if (ctx->exec)
+        lret = ttm_bo_evict_exec_done(&walk, lret, snapshot);
 
     state->in_evict = false;
     if (lret < 0)

@@ -24,6 +24,47 @@ static bool ttm_lru_walk_trylock(ttm_bo_lru_cursor *curs, ttm_buffer_object *bo)
     return false;
 }
 
+// As ttm_lru_walk_trylock(), with the ticket of an exec. A resv that is ours already is the submission's,
+// whose BOs are no victims, or was locked for another victim (a VM's private BOs share one).
+static bool ttm_lru_walk_trylock_exec(ttm_bo_lru_cursor *curs, ttm_buffer_object *bo)
+{
+    const ttm_operation_ctx *ctx = curs->arg->ctx;
+    drm_exec *exec = ctx->exec;
+
+    curs->needs_unlock = false;
+
+    if (dma_resv_locking_ctx(*bo->resv) == &exec->ticket() && exec->prelocked_resv() != bo->resv)
+        return exec->holds_resv(*bo->resv) || (bo->resv == ctx->resv && ctx->allow_res_evict);
+
+    curs->needs_unlock = exec->trylock_resv(*bo->resv);
+    return curs->needs_unlock;
+}
+
+static void ttm_bo_put_owner(void *bo)
+{
+    ttm_bo_put(static_cast<ttm_buffer_object *>(bo));
+}
+
+static drm_exec_resv ttm_bo_exec_resv(ttm_buffer_object *bo)
+{
+    ttm_bo_get(bo);
+    return {bo->resv, bo, ttm_bo_put_owner};
+}
+
+// The sleeping lock, as often as it takes. -EDEADLK goes to the caller, who is told whom to wait for by the
+// exec.
+static int ttm_lru_walk_lock_exec(ttm_bo_lru_cursor *curs, ttm_buffer_object *bo)
+{
+    const drm_exec_resv entry = ttm_bo_exec_resv(bo);
+
+    const int ret = curs->arg->ctx->exec->lock_resv(entry);
+    if (!ret)
+        curs->needs_unlock = true;
+    else if (ret != -EDEADLK)
+        entry.put(entry.owner);
+    return ret;
+}
+
 // May sleep, and let others change the lists: the hitch keeps the place.
 static int ttm_lru_walk_ticketlock(ttm_bo_lru_cursor *curs, ttm_buffer_object *bo)
 {
@@ -45,7 +86,8 @@ static int ttm_lru_walk_ticketlock(ttm_bo_lru_cursor *curs, ttm_buffer_object *b
 
 static bool may_sleep_for_lock(const ttm_lru_walk_arg *arg)
 {
-    return (arg->ticket || arg->sleeping_lock) && !arg->ctx->no_wait_gpu && !arg->trylock_only;
+    return (arg->ticket || arg->sleeping_lock || arg->ctx->exec) && !arg->ctx->no_wait_gpu &&
+           !arg->trylock_only;
 }
 
 static void ttm_bo_lru_cursor_cleanup_bo(ttm_bo_lru_cursor *curs)
@@ -53,8 +95,11 @@ static void ttm_bo_lru_cursor_cleanup_bo(ttm_bo_lru_cursor *curs)
     ttm_buffer_object *bo = curs->bo;
 
     if (bo) {
-        if (curs->needs_unlock)
+        drm_exec *exec = curs->arg->ctx->exec;
+        if (curs->needs_unlock && !exec)
             dma_resv_unlock(*bo->resv);
+        else if (curs->needs_unlock && !curs->arg->keep_lock)
+            exec->unlock_resv(*bo->resv);
         ttm_bo_put(bo);
         curs->bo = nullptr;
     }
@@ -78,11 +123,15 @@ void ttm_bo_lru_cursor_init(ttm_bo_lru_cursor *curs, ttm_resource_manager *man, 
 // locked by now.
 static bool ttm_bo_lru_cursor_try(ttm_bo_lru_cursor *curs, ttm_buffer_object *bo, bool *bo_locked)
 {
-    *bo_locked = ttm_lru_walk_trylock(curs, bo);
-    if (*bo_locked || may_sleep_for_lock(curs->arg))
+    const drm_exec *exec = curs->arg->ctx->exec;
+    *bo_locked = exec ? ttm_lru_walk_trylock_exec(curs, bo) : ttm_lru_walk_trylock(curs, bo);
+    if (*bo_locked)
+        return true;
+    const bool ours = exec && dma_resv_locking_ctx(*bo->resv) == &curs->arg->ctx->exec->ticket();
+    if (!ours && may_sleep_for_lock(curs->arg))
         return true;
     if (tracing())
-        ttm_trace_skipped(bo, curs->arg->trace_evictor, "locked");
+        ttm_trace_skipped(bo, curs->arg->trace_evictor, ours ? "locked by this submission" : "locked");
     return false;
 }
 
@@ -91,16 +140,20 @@ static bool ttm_bo_lru_cursor_try(ttm_bo_lru_cursor *curs, ttm_buffer_object *bo
 static int ttm_bo_lru_cursor_lock(ttm_bo_lru_cursor *curs, ttm_buffer_object *bo, u32 mem_type,
                                   bool bo_locked)
 {
+    drm_exec *exec = curs->arg->ctx->exec;
     int ret = 0;
 
     if (!ttm_bo_get_unless_zero(bo)) {
-        if (curs->needs_unlock)
+        if (curs->needs_unlock && !(exec && exec->prelocked_resv() == bo->resv))
             dma_resv_unlock(*bo->resv);
         return 0;
     }
 
+    curs->arg->keep_lock = false;
     if (!bo_locked)
-        ret = ttm_lru_walk_ticketlock(curs, bo);
+        ret = exec ? ttm_lru_walk_lock_exec(curs, bo) : ttm_lru_walk_ticketlock(curs, bo);
+    else if (exec && curs->needs_unlock)
+        exec->add_resv(ttm_bo_exec_resv(bo));
 
     curs->bo = bo;
     // While it slept the BO may have got another resource.
@@ -126,7 +179,7 @@ int ttm_bo_lru_cursor_next(ttm_bo_lru_cursor *curs, ttm_buffer_object **bo)
 
     for (;;) {
         // What nobody hears of: a submission with a long list passes all of it in front of each victim.
-        const bool skip_locked = !may_sleep_for_lock(curs->arg) && !tracing();
+        const bool skip_locked = !may_sleep_for_lock(curs->arg) && !tracing() && !ctx->exec;
         const dma_resv *evictable = ctx->allow_res_evict ? ctx->resv : nullptr;
         ttm_resource *res = ttm_resource_manager_next_where(&curs->res_curs, [&](ttm_resource *r) {
             if (skip_locked && dma_resv_is_locked(*r->bo->resv) && r->bo->resv != evictable)

@@ -22,6 +22,7 @@ namespace vramlab::kmd {
 struct dma_resv;
 struct ttm_buffer_object;
 struct ttm_operation_ctx;
+struct ttm_throttle;
 
 // What the kernel keeps in struct ttm_global and module parameters, shared by the devices that name it.
 struct ttm_global {
@@ -39,9 +40,19 @@ struct ttm_trace_id {
     u32 vm = 0;
 };
 
+// The mechanisms of kernel/patches; module parameters of ttm in the kernel. All off is mainline.
+struct ttm_mechanisms {
+    bool retry = false; // drivers pass their drm_exec on
+    bool throttle = false;
+    bool throttle_protected = false; // in the weak phase, dmem protection may evict nevertheless
+    u64 throttle_strong_ns = 50 * ns_per_ms;
+    u64 throttle_weak_ns = 200 * ns_per_ms;
+};
+
 // Operations of the driver. May be nullptr: ttm_tt_populate, ttm_tt_unpopulate, delete_mem_notify,
-// swap_notify, release_notify, trace_id. release_notify, delete_mem_notify and eviction_valuable are called
-// for ghosts too, which are no BOs of the driver's type: tell them by their destroy().
+// swap_notify, release_notify, trace_id; throttle_of and now_ns without the mechanism. release_notify,
+// delete_mem_notify and eviction_valuable are called for ghosts too, which are no BOs of the driver's type:
+// tell them by their destroy().
 struct ttm_device_funcs {
     ttm_tt *(*ttm_tt_create)(ttm_buffer_object *bo, u32 page_flags); // nullptr: out of memory
     int (*ttm_tt_populate)(ttm_device *bdev, ttm_tt *tt, ttm_operation_ctx *ctx);
@@ -54,7 +65,9 @@ struct ttm_device_funcs {
                 ttm_place *hop);
     void (*delete_mem_notify)(ttm_buffer_object *bo);
     void (*swap_notify)(ttm_buffer_object *bo);
-    void (*release_notify)(ttm_buffer_object *bo);         // the last reference is gone; may add fences
+    void (*release_notify)(ttm_buffer_object *bo);       // the last reference is gone; may add fences
+    ttm_throttle *(*throttle_of)(ttm_buffer_object *bo); // whose BO it is; nullptr: nobody's
+    u64 (*now_ns)(const ttm_device *bdev);
     ttm_trace_id (*trace_id)(const ttm_buffer_object *bo); // not in the kernel; never called for a ghost
 };
 
@@ -119,6 +132,8 @@ struct ttm_device : list_head { // the link in ttm_global::device_list
     ttm_global own_glob;
 
     ttm_zombie_list zombies;
+
+    ttm_mechanisms mechanisms;
 
     // Experiments; the defaults are mainline.
     ttm_walk_policy *walk_policy = nullptr; // nullptr: the LRU

@@ -31,6 +31,7 @@ struct ttm_bo_alloc_state {
     dmem_cgroup_pool_state *charge_pool = nullptr; // what the resource is charged to
     dmem_cgroup_pool_state *limit_pool = nullptr;  // whose limit was hit
     bool in_evict = false;
+    bool yields = false;      // throttled: protection evicts nobody either
     bool may_try_low = false; // BOs below their dmem low may be evicted as well
 };
 int ttm_bo_alloc_at_place(ttm_buffer_object *bo, const ttm_place *place, bool force_space, ttm_resource **res,

@@ -58,9 +58,10 @@ struct ttm_resource_manager_func {
 // Base of the drivers' managers. One for each memory type in use, owned by the driver.
 struct ttm_resource_manager {
     bool use_type = false;
-    bool use_tt = false; // memory is the ttm_tt's
-    u64 size = 0;        // in the manager's units
-    u64 usage = 0;       // bytes of all resources, LRU or not
+    bool use_tt = false;       // memory is the ttm_tt's
+    bool use_throttle = false; // evictions from here throttle the owner (ttm_throttle.h)
+    u64 size = 0;              // in the manager's units
+    u64 usage = 0;             // bytes of all resources, LRU or not
     ttm_device *bdev = nullptr;
     const ttm_resource_manager_func *func = nullptr;
     std::array<dma_fence *, TTM_NUM_MOVE_FENCES> eviction_fences{}; // owned references; one a fence context

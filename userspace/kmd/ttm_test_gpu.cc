@@ -33,6 +33,11 @@ void evict_flags(ttm_buffer_object *bo, ttm_placement *placement)
         *placement = {1, &evict_places[1]};
 }
 
+ttm_throttle *throttle_of(ttm_buffer_object *bo)
+{
+    return ttm_bo_ghost_of(bo) ? nullptr : static_cast<test_bo *>(bo)->throttle;
+}
+
 ttm_trace_id trace_id(const ttm_buffer_object *bo)
 {
     return {static_cast<const test_bo *>(bo)->tag, 0};
@@ -50,6 +55,8 @@ const ttm_device_funcs gpu_test::funcs{.ttm_tt_create = tt_create,
                                        .delete_mem_notify = nullptr,
                                        .swap_notify = nullptr,
                                        .release_notify = nullptr,
+                                       .throttle_of = throttle_of,
+                                       .now_ns = [](const ttm_device *) { return current_test->now(); },
                                        .trace_id = trace_id};
 
 gpu_test::gpu_test(u64 vram_pages, u64 gtt_pages)

@@ -23,9 +23,13 @@ inline constexpr ttm_place in_vram_desired{0, 0, TTM_PL_VRAM, TTM_PL_FLAG_DESIRE
 
 struct test_bo : ttm_buffer_object {
     u64 tag = 0;
+    ttm_throttle *throttle = nullptr;
 };
 
 class gpu_test : public testing::Test, protected fence_waiter {
+public:
+    u64 now() const { return now_ns; } // for the driver's operations
+
 protected:
     // Sizes in pages.
     explicit gpu_test(u64 vram_pages = 64, u64 gtt_pages = 256);
@@ -62,6 +66,7 @@ protected:
     std::deque<fence_ref> pending; // copies under way, oldest first
     bool async_copies = false;     // else a copy's fence is signalled at once
     u64 copy_context = 1;
+    u64 now_ns = 0;
     events::event_log log;
 
 private:

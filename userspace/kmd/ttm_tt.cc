@@ -4,6 +4,8 @@
 
 #include "kmd/ttm_internal.h"
 
+#include <utility>
+
 namespace vramlab::kmd {
 
 int ttm_tt_create(ttm_buffer_object *bo, bool zero_alloc)
@@ -120,7 +122,10 @@ int ttm_tt_populate(ttm_device *bdev, ttm_tt *tt, ttm_operation_ctx *ctx)
     ttm_global *glob = bdev->glob;
     while (glob->pages_allocated > glob->pages_limit ||
            glob->dma32_pages_allocated > glob->dma32_pages_limit) {
+        // Of pages, not of places: no part of the caller's transaction.
+        drm_exec *exec = std::exchange(ctx->exec, nullptr);
         ret = ttm_global_swapout(glob, ctx);
+        ctx->exec = exec;
         if (ret == 0)
             break;
         if (ret < 0) {

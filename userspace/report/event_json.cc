@@ -59,6 +59,12 @@ const char *event_type_name(event_type t)
         return "flip";
     case event_type::frame:
         return "frame";
+    case event_type::throttled:
+        return "throttled";
+    case event_type::alloc_backoff:
+        return "alloc_backoff";
+    case event_type::recovered:
+        return "recovered";
     }
     return "unknown";
 }

@@ -45,6 +45,9 @@ constexpr field_names names[] = {
     {event_type::budget, "threshold"},
     {event_type::flip, "shown_by"},
     {event_type::frame, "number", "frame_ns", "submit_ns"},
+    {event_type::throttled, "", "", "", "", "throttled_vm"},
+    {event_type::alloc_backoff, "domain", "locks"},
+    {event_type::recovered, "before", "after"},
 };
 
 // In the order of `names`: an event's type is its ID.

@@ -54,7 +54,8 @@ std::size_t display_width(std::string_view text);
 
 // What every table ends with.
 inline constexpr const char *provenance_line =
-    "decisions are checked against the kernel by `vramlab conform`; times are modelled "
+    "mainline's decisions are checked against the kernel by `vramlab conform`, other policies are on the "
+    "model only; times are modelled "
     "(bandwidths and hit rates, nothing fitted)";
 
 } // namespace vramlab::report
