@@ -115,6 +115,7 @@ static int vttm_device_init(struct vttm_device *vdev)
 	INIT_LIST_HEAD(&vdev->vms);
 	spin_lock_init(&vdev->vms_lock);
 	vttm_budget_init(&vdev->budget);
+	vttm_retry_init(vdev);
 
 	ret = vttm_event_log_init(vdev);
 	if (ret)
@@ -182,6 +183,7 @@ static int vttm_probe(struct platform_device *pdev)
 		return ret;
 
 	vttm_debugfs_init(vdev);
+	vttm_retry_debugfs_init(vdev);
 
 	return drm_dev_register(&vdev->drm, 0);
 }

@@ -23,6 +23,7 @@
 #include "vttm_event.h"
 #include "vttm_gtt_mgr.h"
 #include "vttm_lockstep.h"
+#include "vttm_retry.h"
 #include "vttm_vram_mgr.h"
 #include "vttm_vram_store.h"
 
@@ -34,7 +35,8 @@
  *
  * Lock order: @reset_lock, reservation locks, &vttm_clock.lock,
  * &vttm_copy.lock or &vttm_vram_mgr.lock, @bos_lock, @bdev.lru_lock,
- * @vms_lock and &vttm_vm.evicted_lock, &vttm_engine.lock.
+ * @vms_lock and &vttm_vm.evicted_lock, &vttm_engine.lock. &vttm_retry_stats.lock
+ * is taken within none of these.
  */
 struct vttm_device {
 	/** @drm: DRM device. */
@@ -95,6 +97,8 @@ struct vttm_device {
 	atomic64_t bytes_moved;
 	/** @evictions: Evictions by copy since the last reset. */
 	atomic64_t evictions;
+	/** @retry: Operations that met contention since the last reset. */
+	struct vttm_retry_stats retry;
 };
 
 static inline struct vttm_device *to_vttm_device(struct drm_device *drm)

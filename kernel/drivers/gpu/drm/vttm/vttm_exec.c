@@ -15,30 +15,6 @@
 #include "vttm_trace.h"
 #include "vttm_vm.h"
 
-static int lock_objs(struct vttm_exec *e)
-{
-	int ret = 0;
-	u32 i;
-
-	drm_exec_until_all_locked(&e->exec) {
-		ret = drm_exec_prepare_obj(&e->exec, &e->vm->root->base,
-					   TTM_NUM_MOVE_FENCES + 1);
-		drm_exec_retry_on_contention(&e->exec);
-		if (ret)
-			return ret;
-
-		for (i = 0; i < e->num_objs; i++) {
-			ret = drm_exec_prepare_obj(&e->exec, e->objs[i],
-						   TTM_NUM_MOVE_FENCES + 1);
-			drm_exec_retry_on_contention(&e->exec);
-			if (ret)
-				return ret;
-		}
-	}
-
-	return ret;
-}
-
 /* As amdgpu_cs_bo_validate(). */
 static int validate_bo(struct vttm_exec *e, struct vttm_bo *bo)
 {
@@ -48,6 +24,8 @@ static int validate_bo(struct vttm_exec *e, struct vttm_bo *bo)
 	};
 	u32 domain;
 	int ret;
+
+	vttm_retry_set_ctx(&ctx, e->retry.exec);
 
 	if (bo->tbo.pin_count)
 		return 0;
@@ -72,7 +50,10 @@ static int validate(struct vttm_exec *e)
 	struct vttm_bo *bo, *next;
 	int ret;
 
-	e->threshold = vttm_budget_get_threshold(e->vdev);
+	/* What a budget has accumulated counts once. */
+	if (!e->has_threshold)
+		e->threshold = vttm_budget_get_threshold(e->vdev);
+	e->has_threshold = true;
 
 	list_for_each_entry_safe(bo, next, &e->vm->evicted, evicted_node) {
 		ret = validate_bo(e, bo);
@@ -89,6 +70,51 @@ static int validate(struct vttm_exec *e)
 		if (ret)
 			return ret;
 	}
+
+	return 0;
+}
+
+static int lock_objs(struct vttm_exec *e)
+{
+	int ret;
+	u32 i;
+
+	ret = drm_exec_prepare_obj(&e->exec, &e->vm->root->base,
+				   TTM_NUM_MOVE_FENCES + 1);
+
+	for (i = 0; !ret && i < e->num_objs; i++)
+		ret = drm_exec_prepare_obj(&e->exec, e->objs[i],
+					   TTM_NUM_MOVE_FENCES + 1);
+
+	return ret;
+}
+
+static int lock_and_validate(struct vttm_exec *e)
+{
+	int ret = 0;
+
+	drm_exec_until_all_locked(&e->exec) {
+		vttm_retry_attempt(e->vdev, &e->retry, e->vm->root->label, e->bytes_moved);
+
+		ret = lock_objs(e);
+		drm_exec_retry_on_contention(&e->exec);
+		if (ret)
+			return ret;
+
+		if (e->retry.exec) {
+			e->retry.evicting = true;
+			ret = validate(e);
+			drm_exec_retry_on_contention(&e->exec);
+			if (ret)
+				return ret;
+		}
+	}
+
+	/* TTM can't retry: contention is none of its business. */
+	if (!e->retry.exec)
+		ret = validate(e);
+	if (ret)
+		return ret;
 
 	/* Failing submissions don't pay. */
 	vttm_budget_report_moved(e->vdev, e->bytes_moved);
@@ -207,11 +233,7 @@ static int submit_locked(struct vttm_exec *e, u64 *seqno)
 {
 	int ret;
 
-	ret = lock_objs(e);
-	if (ret)
-		return ret;
-
-	ret = validate(e);
+	ret = lock_and_validate(e);
 	if (ret)
 		return ret;
 
@@ -255,7 +277,9 @@ static int submit(struct vttm_exec *e, u64 *seqno)
 
 	drm_exec_init(&e->exec, DRM_EXEC_INTERRUPTIBLE_WAIT | DRM_EXEC_IGNORE_DUPLICATES,
 		      e->num_objs + 1);
+	vttm_retry_begin(&e->retry, &e->exec);
 	ret = submit_locked(e, seqno);
+	vttm_retry_end(e->vdev, &e->retry);
 	drm_exec_fini(&e->exec);
 	vttm_job_destroy(e->job);
 

@@ -6,6 +6,8 @@
 
 #include <drm/drm_exec.h>
 
+#include "vttm_retry.h"
+
 struct drm_device;
 struct drm_file;
 struct drm_gem_object;
@@ -34,6 +36,8 @@ struct vttm_exec {
 	const struct drm_vttm_submit *args;
 	/** @exec: Locks. */
 	struct drm_exec exec;
+	/** @retry: Attempts to lock, and to validate if TTM can retry. */
+	struct vttm_retry retry;
 	/** @queue: Index of the engine: enum drm_vttm_engine. */
 	unsigned int queue;
 	/** @job: The job. */
@@ -62,7 +66,9 @@ struct vttm_exec {
 	u32 num_syncs;
 	/** @threshold: BOs go to preferred domains while less was moved. */
 	u64 threshold;
-	/** @bytes_moved: Bytes moved. */
+	/** @has_threshold: @threshold is set; it stays the same for all attempts. */
+	bool has_threshold;
+	/** @bytes_moved: Bytes moved, in all attempts. */
 	u64 bytes_moved;
 };
 

@@ -2,9 +2,12 @@
 
 #include <linux/dma-resv.h>
 
+#include <drm/drm_exec.h>
+
 #include "vttm_drv.h"
 #include "vttm_gem.h"
 #include "vttm_pin.h"
+#include "vttm_retry.h"
 #include "vttm_vm.h"
 
 /* Pin a BO, where it is. */
@@ -52,18 +55,8 @@ int vttm_bo_pin_in(struct vttm_bo *bo, u32 domain)
 	return 0;
 }
 
-/**
- * vttm_bo_pin() - Pin a BO for scanout
- * @bo: the BO, with its reservation lock held
- *
- * As amdgpu's prepare_fb and amdgpu_bo_pin(): in video memory, in one range.
- *
- * Return: 0, -EINVAL if it is pinned elsewhere or imported, or what validation
- * returns.
- */
-int vttm_bo_pin(struct vttm_bo *bo)
+static int pin_for_scanout(struct vttm_bo *bo, struct ttm_operation_ctx *ctx)
 {
-	struct ttm_operation_ctx ctx = {};
 	int ret;
 
 	/* Its memory is somebody else's. */
@@ -91,12 +84,29 @@ int vttm_bo_pin(struct vttm_bo *bo)
 	vttm_bo_placement_from_domain(bo, DRM_VTTM_DOMAIN_VRAM);
 	bo->places[0].flags |= TTM_PL_FLAG_CONTIGUOUS;
 
-	ret = ttm_bo_validate(&bo->tbo, &bo->placement, &ctx);
+	ret = ttm_bo_validate(&bo->tbo, &bo->placement, ctx);
 	if (ret)
 		return ret;
 
 	pin_placed(bo);
 	return 0;
+}
+
+/**
+ * vttm_bo_pin() - Pin a BO for scanout
+ * @bo: the BO, with its reservation lock held
+ *
+ * As amdgpu's prepare_fb and amdgpu_bo_pin(): in video memory, in one range.
+ *
+ * Return: 0, -EINVAL if it is pinned elsewhere or imported, or what validation
+ * returns.
+ */
+int vttm_bo_pin(struct vttm_bo *bo)
+{
+	struct ttm_operation_ctx ctx = {};
+
+	dma_resv_assert_held(bo->tbo.base.resv);
+	return pin_for_scanout(bo, &ctx);
 }
 
 /**
@@ -147,12 +157,12 @@ static int uncount_pin(struct vttm_vm *vm, struct vttm_bo *bo)
 	return ret;
 }
 
-static int pin(struct vttm_vm *vm, struct vttm_bo *bo)
+static int pin(struct vttm_vm *vm, struct vttm_bo *bo, struct ttm_operation_ctx *ctx)
 {
 	int ret;
 
-	ret = vttm_bo_pin(bo);
-	if (ret)
+	ret = pin_for_scanout(bo, ctx);
+	if (ret || !vm)
 		return ret;
 
 	ret = count_pin(vm, bo);
@@ -162,13 +172,78 @@ static int pin(struct vttm_vm *vm, struct vttm_bo *bo)
 	return ret;
 }
 
+/* Locked alone, but in a loop, so that making room can back off. */
+static int pin_in_loop(struct vttm_vm *vm, struct vttm_bo *bo, struct drm_exec *exec,
+		       struct vttm_retry *retry)
+{
+	struct vttm_device *vdev = to_vttm_device(bo->tbo.base.dev);
+	struct ttm_operation_ctx ctx = {};
+	int ret = 0;
+
+	vttm_retry_set_ctx(&ctx, retry->exec);
+
+	drm_exec_until_all_locked(exec) {
+		vttm_retry_attempt(vdev, retry, vttm_bo_vm_label(bo), ctx.bytes_moved);
+
+		ret = drm_exec_lock_obj(exec, &bo->tbo.base);
+		drm_exec_retry_on_contention(exec);
+		if (ret)
+			break;
+
+		retry->evicting = true;
+		ret = pin(vm, bo, &ctx);
+		drm_exec_retry_on_contention(exec);
+		if (ret)
+			break;
+	}
+
+	vttm_retry_end(vdev, retry);
+	return ret;
+}
+
+/**
+ * vttm_bo_lock_and_pin() - Pin a BO for scanout
+ * @vm: VM of the file that the pin counts as one of, or NULL
+ * @bo: the BO; the caller holds no reservation lock
+ *
+ * Does the same as vttm_bo_pin(), but if TTM can retry, no lock of others makes
+ * it fail. Not interruptible, as in prepare_fb.
+ *
+ * Return: 0, -EINVAL if it is pinned elsewhere or imported, -ENOENT if the file
+ * has no handle, or what validation returns.
+ */
+int vttm_bo_lock_and_pin(struct vttm_vm *vm, struct vttm_bo *bo)
+{
+	struct ttm_operation_ctx ctx = {};
+	struct vttm_retry retry = {};
+	struct drm_exec exec;
+	int ret;
+
+	drm_exec_init(&exec, 0, 1);
+	vttm_retry_begin(&retry, &exec);
+
+	if (retry.exec) {
+		ret = pin_in_loop(vm, bo, &exec, &retry);
+	} else {
+		/* Without a ticket, as amdgpu. */
+		dma_resv_lock(bo->tbo.base.resv, NULL);
+		ret = pin(vm, bo, &ctx);
+		dma_resv_unlock(bo->tbo.base.resv);
+	}
+
+	drm_exec_fini(&exec);
+	return ret;
+}
+
 static int unpin(struct vttm_vm *vm, struct vttm_bo *bo)
 {
 	int ret;
 
+	dma_resv_lock(bo->tbo.base.resv, NULL);
 	ret = uncount_pin(vm, bo);
 	if (!ret)
 		vttm_bo_unpin(bo);
+	dma_resv_unlock(bo->tbo.base.resv);
 
 	return ret;
 }
@@ -198,10 +273,8 @@ int vttm_pin_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
 		return -ENOENT;
 	bo = gem_to_vttm_bo(obj);
 
-	/* Without a ticket and not interruptible, as in prepare_fb. */
-	dma_resv_lock(obj->resv, NULL);
-	ret = args->flags & DRM_VTTM_PIN_UNPIN ? unpin(vm, bo) : pin(vm, bo);
-	dma_resv_unlock(obj->resv);
+	ret = args->flags & DRM_VTTM_PIN_UNPIN ? unpin(vm, bo) :
+						  vttm_bo_lock_and_pin(vm, bo);
 
 	drm_gem_object_put(obj);
 	vttm_clock_end_op(vdev);

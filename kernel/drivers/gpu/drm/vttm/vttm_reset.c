@@ -121,6 +121,7 @@ static int rebuild(struct vttm_device *vdev, const struct vttm_config *config)
 	vttm_engines_reset(vdev);
 	vttm_clock_reset(vdev);
 	vttm_budget_init(&vdev->budget);
+	vttm_retry_reset(vdev);
 	vttm_event_log_reset(&vdev->events);
 	atomic64_set(&vdev->bytes_moved, 0);
 	atomic64_set(&vdev->evictions, 0);

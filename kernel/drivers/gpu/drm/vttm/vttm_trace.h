@@ -108,6 +108,37 @@ TRACE_EVENT(vttm_submit,
 );
 
 /**
+ * vttm_backoff - a submission or a pin met contention and starts over
+ * @vdev: the device
+ * @vm: label of its VM
+ * @attempt: which attempt has ended, from 1
+ * @evicting: it was making room; else it was locking BOs
+ * @bytes_moved: bytes that it moved so far
+ */
+TRACE_EVENT(vttm_backoff,
+	TP_PROTO(struct vttm_device *vdev, u32 vm, unsigned int attempt, bool evicting,
+		 u64 bytes_moved),
+	TP_ARGS(vdev, vm, attempt, evicting, bytes_moved),
+	TP_STRUCT__entry(
+		__field(u64, time_ns)
+		__field(u64, bytes_moved)
+		__field(u32, vm)
+		__field(unsigned int, attempt)
+		__field(bool, evicting)
+	),
+	TP_fast_assign(
+		__entry->time_ns = vttm_clock_now(vdev);
+		__entry->bytes_moved = bytes_moved;
+		__entry->vm = vm;
+		__entry->attempt = attempt;
+		__entry->evicting = evicting;
+	),
+	TP_printk("time_ns=%llu vm=%u attempt=%u evicting=%d bytes_moved=%llu",
+		  __entry->time_ns, __entry->vm, __entry->attempt, __entry->evicting,
+		  __entry->bytes_moved)
+);
+
+/**
  * vttm_job_run - a job was given to its engine
  * @job: the job
  * @fence: its fence
