@@ -46,6 +46,21 @@ void lift_page_limits()
     }
 }
 
+// A parameter of ttm that switches a mechanism. A kernel without the patch has none, and then it is off.
+void set_mechanism(const char *name, bool on)
+{
+    const std::string path = fmt::format("/sys/module/ttm/parameters/{}", name);
+    if (::access(path.c_str(), F_OK)) {
+        if (on)
+            throw std::runtime_error(fmt::format("this kernel has no {}", path));
+        return;
+    }
+    std::ofstream out(path);
+    out << (on ? 'Y' : 'N');
+    if (!out.flush())
+        throw std::runtime_error(fmt::format("cannot write {} (are we root?)", path));
+}
+
 // Only these make room for one BO that is known beforehand.
 event_cause cause_for(const request &r)
 {
@@ -167,6 +182,7 @@ void kernel_backend::reset(const system_config &s)
     processes_.clear();
     owners_.clear();
     translator_.reset();
+    set_mechanism("exec_retry", options_.retry);
     reset_device(s.device);
 
     if (!cgroups_.fits(s.cgroups)) {

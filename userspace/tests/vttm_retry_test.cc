@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+// Do clients that evict each other ever fail for lack of room that there is? Runs in the guest.
+#include "tests/vttm_device.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+namespace vramlab::tests {
+namespace {
+
+constexpr char switch_path[] = "/sys/module/ttm/parameters/exec_retry";
+constexpr u64 bo_size = 4 * MiB;
+constexpr u32 bos_per_client = 9; // 90 % of video memory
+constexpr u32 clients_max = 8;
+
+// What a client tells, in memory that all processes share.
+struct report {
+    u64 submissions;
+    u64 failures;
+    u64 other_errors;
+    u64 longest_ns;
+};
+struct shared {
+    std::atomic<u32> created;
+    std::atomic<bool> go;
+    report clients[clients_max];
+};
+
+bool set_retry(bool on)
+{
+    std::ofstream out(switch_path);
+    out << (on ? 'Y' : 'N');
+    return static_cast<bool>(out.flush());
+}
+
+// Submissions of a client: by default few, VRAMLAB_SUBMISSIONS for more.
+u64 submissions_per_client(u64 usual)
+{
+    const char *text = std::getenv("VRAMLAB_SUBMISSIONS");
+    return text ? std::strtoull(text, nullptr, 10) : usual;
+}
+
+u64 now_ns()
+{
+    return static_cast<u64>(std::chrono::steady_clock::now().time_since_epoch().count());
+}
+
+// Wants nine tenths of video memory for each submission, and accepts nothing else.
+void run_client(u32 number, u64 submissions, shared &s)
+{
+    vttm_file file;
+    report &r = s.clients[number];
+    std::vector<u32> handles;
+    // One after the other: creation isn't what this is about.
+    while (s.created.load() != number)
+        usleep(100);
+    for (u32 i = 0; i < bos_per_client; i++)
+        handles.push_back(file.must_create(bo_size, DRM_VTTM_DOMAIN_VRAM, 0, DRM_VTTM_DOMAIN_VRAM));
+    s.created++;
+    while (!s.go.load())
+        usleep(100);
+    // In opposite orders.
+    if (number % 2)
+        handles = {handles.rbegin(), handles.rend()};
+
+    for (r.submissions = 0; r.submissions < submissions; r.submissions++) {
+        const u64 start = now_ns();
+        u64 seqno = 0;
+        const int ret = file.submit(handles, &seqno);
+        r.longest_ns = std::max(r.longest_ns, now_ns() - start);
+        r.failures += ret == -ENOMEM;
+        r.other_errors += ret != 0 && ret != -ENOMEM;
+        if (!ret && r.submissions % 8 == 7)
+            file.wait(seqno);
+    }
+}
+
+class vttm_retry : public testing::TestWithParam<u32> {
+protected:
+    void SetUp() override
+    {
+        vttm_file file;
+        if (file.fd() < 0)
+            GTEST_SKIP() << "no vttm device: runs in the guest only (scripts/run-vttm-tests)";
+        if (access(switch_path, W_OK))
+            GTEST_SKIP() << "a kernel whose TTM can't retry";
+        const drm_vttm_lab_config config{
+            40 * MiB, u64{4} * GiB, u64{1} << 50, u64{1} << 50, 0, 32, DRM_VTTM_LAB_CONFIG_NO_CONTENTS};
+        drm_vttm_lab_config copy = config;
+        ASSERT_EQ(file.lab(DRM_VTTM_LAB_RESET, 0, &copy), 0);
+        memory_ = static_cast<shared *>(
+            mmap(nullptr, sizeof(shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+        ASSERT_NE(static_cast<void *>(memory_), MAP_FAILED);
+        new (memory_) shared{};
+    }
+    void TearDown() override
+    {
+        if (memory_)
+            munmap(memory_, sizeof(shared));
+        set_retry(true);
+    }
+    // Processes, since threads of one don't run in parallel on um. Returns the sum.
+    report run(u32 clients, u64 submissions)
+    {
+        for (u32 i = 0; i < clients; i++) {
+            if (fork() == 0) {
+                run_client(i, submissions, *memory_);
+                _exit(0);
+            }
+        }
+        while (memory_->created.load() != clients)
+            usleep(1000);
+        memory_->go.store(true);
+        int status = 0;
+        while (wait(&status) > 0)
+            EXPECT_EQ(status, 0);
+
+        report sum{};
+        for (u32 i = 0; i < clients; i++) {
+            const report &r = memory_->clients[i];
+            EXPECT_EQ(r.submissions, submissions) << "client " << i;
+            EXPECT_EQ(r.other_errors, 0u) << "client " << i;
+            sum.submissions += r.submissions;
+            sum.failures += r.failures;
+            sum.longest_ns = std::max(sum.longest_ns, r.longest_ns);
+        }
+        return sum;
+    }
+    void print(const char *what, u32 clients, const report &sum)
+    {
+        std::printf("retry %s, %u clients: %llu submissions, %llu failed, longest %.1f ms\n", what, clients,
+                    static_cast<unsigned long long>(sum.submissions),
+                    static_cast<unsigned long long>(sum.failures), static_cast<double>(sum.longest_ns) / 1e6);
+        std::fflush(stdout);
+    }
+    shared *memory_ = nullptr;
+};
+
+TEST_P(vttm_retry, nobody_fails_for_lack_of_room_that_there_is)
+{
+    ASSERT_TRUE(set_retry(true));
+    const report sum = run(GetParam(), submissions_per_client(500));
+    print("on", GetParam(), sum);
+    EXPECT_EQ(sum.failures, 0u);
+}
+
+// What mainline makes of it; if it made nothing of it, the test above would show nothing.
+TEST_P(vttm_retry, without_it_submissions_fail)
+{
+    ASSERT_TRUE(set_retry(false));
+    const report sum = run(GetParam(), 500);
+    print("off", GetParam(), sum);
+    if (GetParam() >= 4) {
+        EXPECT_GT(sum.failures, 0u);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(clients, vttm_retry, testing::Values(2u, 3u, 4u, 6u, 8u),
+                         [](const auto &p) { return std::to_string(p.param); });
+
+// Every allocation that a submission makes fails once. Needs a kernel with fault injection (--debug).
+TEST(vttm_retry_faults, no_memory_anywhere)
+{
+    std::fstream fail_nth("/proc/self/fail-nth");
+    std::ofstream wait("/sys/kernel/debug/failslab/ignore-gfp-wait");
+    vttm_file file;
+    if (file.fd() < 0 || !fail_nth || !wait)
+        GTEST_SKIP() << "needs the guest, and a kernel with fault injection";
+    wait << 'N' << std::flush;
+    drm_vttm_lab_config config{
+        40 * MiB, u64{1} * GiB, u64{1} << 50, u64{1} << 50, 0, 32, DRM_VTTM_LAB_CONFIG_NO_CONTENTS};
+    ASSERT_EQ(file.lab(DRM_VTTM_LAB_RESET, 0, &config), 0);
+    ASSERT_TRUE(set_retry(true));
+    std::vector<u32> sets[2];
+    for (auto &set : sets)
+        for (u32 i = 0; i < bos_per_client; i++)
+            set.push_back(file.must_create(bo_size, DRM_VTTM_DOMAIN_VRAM, 0, DRM_VTTM_DOMAIN_VRAM));
+
+    u32 failed = 0;
+    for (u32 nth = 1;; nth++) {
+        ASSERT_LT(nth, 5000u);
+        // Back to where this set has to evict the other one.
+        ASSERT_EQ(file.submit(sets[1]), 0);
+        std::ofstream("/proc/self/fail-nth") << nth << std::flush;
+        const int ret = file.submit(sets[0]);
+        u32 left = 0;
+        std::ifstream("/proc/self/fail-nth") >> left;
+        std::ofstream("/proc/self/fail-nth") << 0 << std::flush;
+        EXPECT_TRUE(ret == 0 || ret == -ENOMEM) << "allocation " << nth << ": " << ret;
+        failed += ret != 0;
+        if (left)
+            break; // it made fewer
+    }
+    std::printf("%u submissions failed\n", failed);
+    EXPECT_GT(failed, 10u);
+    EXPECT_EQ(file.submit(sets[0]), 0);
+}
+
+} // namespace
+} // namespace vramlab::tests
