@@ -251,6 +251,12 @@ static void print_vm(struct drm_printer *p, struct vttm_vm *vm)
 	drm_puts(p, "\n");
 }
 
+static void print_vm_and_owner(struct drm_printer *p, struct vttm_vm *vm)
+{
+	print_vm(p, vm);
+	vttm_owner_print(vm, p);
+}
+
 static int print_vms(struct vttm_device *vdev, struct drm_printer *p)
 {
 	unsigned int i, num = 0, max = 0;
@@ -271,7 +277,7 @@ static int print_vms(struct vttm_device *vdev, struct drm_printer *p)
 				vms[num++] = vm;
 		sort(vms, num, sizeof(*vms), compare_labels, NULL);
 		for (i = 0; i < num; i++)
-			print_vm(p, vms[i]);
+			print_vm_and_owner(p, vms[i]);
 	}
 
 	kvfree(vms);

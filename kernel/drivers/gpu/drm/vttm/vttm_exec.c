@@ -26,11 +26,14 @@ static int validate_bo(struct vttm_exec *e, struct vttm_bo *bo)
 	int ret;
 
 	vttm_retry_set_ctx(&ctx, e->retry.exec);
+	vttm_owner_set_ctx(e->vm, &ctx);
 
 	if (bo->tbo.pin_count)
 		return 0;
 
-	domain = e->bytes_moved < e->threshold ? bo->preferred : bo->allowed;
+	/* Whoever is throttled makes do with what is allowed. */
+	domain = e->bytes_moved < e->threshold && vttm_owner_is_normal(e->vm) ?
+		 bo->preferred : bo->allowed;
 
 	for (;;) {
 		vttm_bo_placement_from_domain(bo, domain);
@@ -60,6 +63,7 @@ static int validate(struct vttm_exec *e)
 		if (ret)
 			return ret;
 		vttm_vm_bo_validated(bo);
+		vttm_owner_validated(bo);
 	}
 
 	drm_exec_for_each_locked_object(&e->exec, obj) {
@@ -71,7 +75,7 @@ static int validate(struct vttm_exec *e)
 			return ret;
 	}
 
-	return 0;
+	return vttm_owner_recover(e);
 }
 
 static int lock_objs(struct vttm_exec *e)

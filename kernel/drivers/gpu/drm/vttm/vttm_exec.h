@@ -70,6 +70,10 @@ struct vttm_exec {
 	bool has_threshold;
 	/** @bytes_moved: Bytes moved, in all attempts. */
 	u64 bytes_moved;
+	/** @recovered_bytes: Bytes moved for displaced BOs, in all attempts. */
+	u64 recovered_bytes;
+	/** @recovery_failures: Displaced BOs tried in vain, in all attempts. */
+	unsigned int recovery_failures;
 };
 
 void *vttm_exec_copy_array(u64 user_ptr, u32 count, u32 max, u32 stride, size_t size);

@@ -171,6 +171,8 @@ static struct vttm_bo *alloc_bo(struct vttm_device *vdev, struct vttm_vm *vm,
 	bo->priority = args->priority;
 	INIT_LIST_HEAD(&bo->evicted_node);
 
+	if (vm)
+		vttm_owner_add_bo(vm, bo);
 	if (args->flags & DRM_VTTM_GEM_VM_PRIVATE) {
 		drm_gem_object_get(&vm->root->base);
 		bo->root = vm->root;
@@ -205,6 +207,7 @@ static struct vttm_bo *create_and_place(struct vttm_device *vdev, struct vttm_vm
 	if (!bo)
 		return ERR_PTR(-ENOMEM);
 
+	vttm_owner_set_ctx(vm, &ctx);
 	vttm_bo_placement_from_domain(bo, preferred);
 
 	/* On error it destroys the BO. */

@@ -174,7 +174,7 @@ int vttm_gem_set_priority_ioctl(struct drm_device *drm, void *data,
 		return -ENOENT;
 
 	if (gem_to_vttm_bo(obj)->root == vm->root)
-		WRITE_ONCE(gem_to_vttm_bo(obj)->priority, args->priority);
+		vttm_owner_set_priority(vm, gem_to_vttm_bo(obj), args->priority);
 	else
 		ret = -EINVAL;
 

@@ -7,6 +7,7 @@
 #include "vttm_drv.h"
 #include "vttm_lab.h"
 #include "vttm_reset.h"
+#include "vttm_throttle.h"
 
 static int lab_reset(struct vttm_device *vdev, struct drm_vttm_lab *args)
 {
@@ -26,7 +27,12 @@ static int lab_reset(struct vttm_device *vdev, struct drm_vttm_lab *args)
 
 static int lab_evict_all(struct vttm_device *vdev)
 {
-	return ttm_resource_manager_evict_all(&vdev->bdev, &vdev->vram_mgr.base);
+	int ret;
+
+	ret = ttm_resource_manager_evict_all(&vdev->bdev, &vdev->vram_mgr.base);
+	/* As after a suspend: nobody else has taken it. */
+	vttm_owners_reset(vdev);
+	return ret;
 }
 
 static int lab_swapout(struct vttm_device *vdev, struct drm_vttm_lab *args)

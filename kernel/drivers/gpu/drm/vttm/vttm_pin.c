@@ -181,6 +181,8 @@ static int pin_in_loop(struct vttm_vm *vm, struct vttm_bo *bo, struct drm_exec *
 	int ret = 0;
 
 	vttm_retry_set_ctx(&ctx, retry->exec);
+	if (vm)
+		vttm_owner_set_ctx(vm, &ctx);
 
 	drm_exec_until_all_locked(exec) {
 		vttm_retry_attempt(vdev, retry, vttm_bo_vm_label(bo), ctx.bytes_moved);
@@ -226,6 +228,8 @@ int vttm_bo_lock_and_pin(struct vttm_vm *vm, struct vttm_bo *bo)
 		ret = pin_in_loop(vm, bo, &exec, &retry);
 	} else {
 		/* Without a ticket, as amdgpu. */
+		if (vm)
+			vttm_owner_set_ctx(vm, &ctx);
 		dma_resv_lock(bo->tbo.base.resv, NULL);
 		ret = pin(vm, bo, &ctx);
 		dma_resv_unlock(bo->tbo.base.resv);

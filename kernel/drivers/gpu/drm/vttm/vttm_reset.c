@@ -7,6 +7,7 @@
 #include "vttm_drv.h"
 #include "vttm_gem.h"
 #include "vttm_reset.h"
+#include "vttm_throttle.h"
 #include "vttm_vm.h"
 
 /* How long deleted BOs may still be busy under the real clock. */
@@ -122,6 +123,7 @@ static int rebuild(struct vttm_device *vdev, const struct vttm_config *config)
 	vttm_clock_reset(vdev);
 	vttm_budget_init(&vdev->budget);
 	vttm_retry_reset(vdev);
+	vttm_owners_reset(vdev);
 	vttm_event_log_reset(&vdev->events);
 	atomic64_set(&vdev->bytes_moved, 0);
 	atomic64_set(&vdev->evictions, 0);

@@ -174,6 +174,40 @@ TRACE_EVENT(vttm_job_run,
 		  __entry->context, __entry->seqno)
 );
 
+#ifdef VTTM_THROTTLE
+/**
+ * vttm_recover - a displaced BO was validated again
+ * @bo: the BO
+ * @before: domain in which it was
+ * @ret: what came of it
+ */
+TRACE_EVENT(vttm_recover,
+	TP_PROTO(struct vttm_bo *bo, u32 before, int ret),
+	TP_ARGS(bo, before, ret),
+	TP_STRUCT__entry(
+		__field(u64, time_ns)
+		__field(u64, tag)
+		__field(u64, size)
+		__field(u32, vm)
+		__field(u32, before)
+		__field(u32, after)
+		__field(int, ret)
+	),
+	TP_fast_assign(
+		__entry->time_ns = vttm_clock_now(to_vttm_device(bo->tbo.base.dev));
+		__entry->tag = bo->tag;
+		__entry->size = bo->tbo.base.size;
+		__entry->vm = vttm_bo_vm_label(bo);
+		__entry->before = before;
+		__entry->after = vttm_mem_type_to_domain(bo->tbo.resource->mem_type);
+		__entry->ret = ret;
+	),
+	TP_printk("time_ns=%llu tag=%llu size=%llu vm=%u before=%u after=%u ret=%d",
+		  __entry->time_ns, __entry->tag, __entry->size, __entry->vm,
+		  __entry->before, __entry->after, __entry->ret)
+);
+#endif /* VTTM_THROTTLE */
+
 #endif
 
 #undef TRACE_INCLUDE_PATH

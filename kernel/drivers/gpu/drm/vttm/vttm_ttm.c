@@ -221,6 +221,9 @@ static const struct ttm_device_funcs vttm_ttm_funcs = {
 	.io_mem_reserve = vttm_io_mem_reserve,
 	.io_mem_pfn = vttm_io_mem_pfn,
 	.access_memory = vttm_access_memory,
+#ifdef VTTM_THROTTLE
+	.now_ns = vttm_throttle_now_ns,
+#endif
 };
 
 /**

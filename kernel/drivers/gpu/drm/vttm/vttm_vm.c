@@ -46,7 +46,7 @@ int vttm_vm_open(struct drm_device *drm, struct drm_file *file)
 {
 	struct vttm_device *vdev = to_vttm_device(drm);
 	struct vttm_vm *vm;
-	int ret = -ENOMEM;
+	int ret;
 
 	vm = kzalloc_obj(*vm);
 	if (!vm)
@@ -61,9 +61,14 @@ int vttm_vm_open(struct drm_device *drm, struct drm_file *file)
 	xa_init(&vm->fences);
 	xa_init(&vm->bos);
 
+	ret = vttm_owner_init(vm);
+	if (ret)
+		goto err_free;
+
+	ret = -ENOMEM;
 	vm->root = vttm_root_create(vdev);
 	if (!vm->root)
-		goto err_free;
+		goto err_owner;
 
 	/* A reset destroys the entities of all VMs that it knows. */
 	scoped_guard(rwsem_read, &vdev->reset_lock) {
@@ -80,6 +85,8 @@ int vttm_vm_open(struct drm_device *drm, struct drm_file *file)
 
 err_root:
 	drm_gem_object_put(&vm->root->base);
+err_owner:
+	vttm_owner_fini(vm);
 err_free:
 	kfree(vm);
 	return ret;
@@ -138,6 +145,7 @@ void vttm_vm_postclose(struct drm_device *drm, struct drm_file *file)
 	vttm_lockstep_release_file(vdev, file);
 	vttm_clock_end_op(vdev);
 
+	vttm_owner_fini(vm);
 	drop_fences(vm);
 	xa_destroy(&vm->bos);
 	ttm_lru_bulk_move_fini(&vdev->bdev, &vm->bulk_move);
@@ -291,6 +299,7 @@ void vttm_vm_bo_evicted(struct vttm_bo *bo)
 	dma_resv_assert_held(bo->tbo.base.resv);
 
 	guard(spinlock)(&bo->vm->evicted_lock);
+	bo->displaced = false;
 	list_move(&bo->evicted_node, &bo->vm->evicted);
 }
 
@@ -303,6 +312,7 @@ void vttm_vm_bo_validated(struct vttm_bo *bo)
 	dma_resv_assert_held(bo->tbo.base.resv);
 
 	guard(spinlock)(&bo->vm->evicted_lock);
+	bo->displaced = false;
 	list_del_init(&bo->evicted_node);
 }
 

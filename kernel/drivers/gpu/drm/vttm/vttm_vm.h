@@ -10,6 +10,7 @@
 #include <drm/ttm/ttm_resource.h>
 
 #include "vttm_engine.h"
+#include "vttm_throttle.h"
 
 struct drm_device;
 struct drm_file;
@@ -38,6 +39,8 @@ struct vttm_vm {
 	struct list_head evicted;
 	/** @evicted_lock: Protects @evicted from those without the resv. */
 	spinlock_t evicted_lock;
+	/** @competitor: What the patches know of it. */
+	struct vttm_competitor competitor;
 	/** @entities: Queues of jobs, by enum drm_vttm_engine. Under the resv. */
 	struct drm_sched_entity entities[VTTM_NUM_USER_ENGINES];
 	/** @lost: @entities could not be created again. */

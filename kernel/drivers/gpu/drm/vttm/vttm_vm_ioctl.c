@@ -92,5 +92,6 @@ int vttm_vm_set_label_ioctl(struct drm_device *drm, void *data,
 		return -EINVAL;
 
 	WRITE_ONCE(vm->root->label, args->label);
+	vttm_owner_set_label(vm, args->label);
 	return 0;
 }

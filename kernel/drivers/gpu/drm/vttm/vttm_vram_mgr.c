@@ -12,6 +12,7 @@
 #include <drm/ttm/ttm_placement.h>
 
 #include "vttm_drv.h"
+#include "vttm_throttle.h"
 #include "vttm_gem.h"
 
 /* Blocks are at least this large if the size allows, as in amdgpu. */
@@ -236,6 +237,7 @@ int vttm_vram_mgr_init(struct vttm_device *vdev)
 
 	ttm_resource_manager_init(&mgr->base, &vdev->bdev, vdev->config.vram_size);
 	mgr->base.func = &vttm_vram_mgr_func;
+	vttm_throttle_init_mgr(&mgr->base);
 	mutex_init(&mgr->lock);
 	memset(&mgr->mm, 0, sizeof(mgr->mm));
 
