@@ -182,7 +182,8 @@ void kernel_backend::reset(const system_config &s)
     processes_.clear();
     owners_.clear();
     translator_.reset();
-    set_mechanism("exec_retry", options_.retry);
+    set_mechanism("exec_retry", options_.mechanisms.retry);
+    set_mechanism("throttle", options_.mechanisms.throttle);
     reset_device(s.device);
 
     if (!cgroups_.fits(s.cgroups)) {

@@ -12,6 +12,7 @@
 #include "backend/kernel_backend_cgroup.h"
 #include "backend/kernel_backend_lab.h"
 #include "backend/memory_backend.h"
+#include "base/mechanisms.h"
 
 #include <map>
 #include <string>
@@ -24,8 +25,7 @@ struct kernel_options {
     // on: for measuring contention, never for comparison. step() then runs the task to its end.
     bool free_running = false;
     u32 timeout_s = 60; // real time that one operation may take
-    // Mechanisms that the patches add; none of them is mainline.
-    bool retry = false; // ttm.exec_retry: submissions start over when making room meets contention
+    vramlab::mechanisms mechanisms;
 };
 
 class kernel_backend final : public memory_backend {

@@ -6,6 +6,8 @@
 #include "backend/kernel_backend.h"
 #include "backend/sim_backend.h"
 #include "cli/exchange_directory.h"
+#include "cli/input.h"
+#include "driver/policy.h"
 #include "runner/conform_batch.h"
 #include "runner/guest.h"
 #include "workload/scenario.h"
@@ -28,6 +30,7 @@ namespace {
 struct conform_arguments {
     std::vector<std::string> files;
     std::vector<std::string> settings;
+    std::string policy = "mainline";
     std::string swarm; // "1000" or "5..8"
     u64 start = 1;     // first seed, where swarm is a count
     u32 operations = 200;
@@ -104,6 +107,7 @@ runner::batch_result run_free(const conform_arguments &a)
 {
     backend::kernel_options options;
     options.free_running = true;
+    options.mechanisms = kernel_mechanisms(find_policy(a.policy));
     backend::kernel_backend kernel(options);
     runner::batch_result result;
     for_each_workload(a, [&](const workload::workload &w) {
@@ -121,12 +125,16 @@ runner::batch_result run_free(const conform_arguments &a)
 
 runner::batch_result compare_here(const conform_arguments &a)
 {
-    backend::sim_backend model;
+    const std::string policy = find_policy(a.policy);
+    backend::sim_backend model(driver::make_policy(policy));
     std::unique_ptr<backend::memory_backend> other;
-    if (a.self)
-        other = std::make_unique<backend::sim_backend>();
-    else
-        other = std::make_unique<backend::kernel_backend>();
+    if (a.self) {
+        other = std::make_unique<backend::sim_backend>(driver::make_policy(policy));
+    } else {
+        backend::kernel_options options;
+        options.mechanisms = kernel_mechanisms(policy);
+        other = std::make_unique<backend::kernel_backend>(options);
+    }
     runner::batch_options o;
     o.shrink = !a.no_shrink;
     o.failures_max = a.max_failures;
@@ -153,6 +161,7 @@ std::vector<std::string> guest_arguments(const conform_arguments &a, const seed_
         words.push_back("--free-running");
     for (const std::string &s : a.settings)
         words.push_back("--set=" + s);
+    words.push_back("--policy=" + a.policy);
     if (seeds.count) {
         words.push_back("--swarm");
         words.push_back(fmt::format("{}..{}", seeds.first, seeds.first + seeds.count - 1));
@@ -230,6 +239,8 @@ int conform(const conform_arguments &a)
 {
     if (a.files.empty() && a.swarm.empty())
         throw std::runtime_error("nothing to compare: name workloads or scenarios, or --swarm SEEDS");
+    if (!a.self)
+        kernel_mechanisms(find_policy(a.policy)); // a mistake is told before anything boots
     const bool here = a.here || a.self || runner::in_guest();
     runner::batch_result r;
     if (!here)
@@ -256,6 +267,8 @@ void add_conform_command(CLI::App &app, int &status)
         ->check(CLI::ExistingFile);
     c->add_option("--set", a->settings, "Override a scenario's parameter, PATH=VALUE (repeatable)")
         ->allow_extra_args(false);
+    c->add_option("--policy", a->policy, "Of both sides: one that the kernel can do (`vramlab list`)")
+        ->capture_default_str();
     c->add_option("--swarm", a->swarm, "Random workloads: how many, or a range of seeds A..B");
     c->add_option("--start", a->start, "First seed")->capture_default_str();
     c->add_option("--operations", a->operations, "Operations of a random workload")->capture_default_str();

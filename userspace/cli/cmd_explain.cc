@@ -90,8 +90,7 @@ int explain(const explain_arguments &a)
     const workload::workload w = load(a.file, a.in);
     runner::check_expectations(w);
     if (a.backend == backend_kind::kernel) {
-        if (policy != mainline_policy())
-            make_backend(a.backend, policy, a.in); // says why not
+        kernel_mechanisms(policy); // says why not
         return explain_kernel(a);
     }
     const auto backend = make_backend(a.backend, policy, a.in);

@@ -70,15 +70,27 @@ std::string find_policy(const std::string &name)
         fmt::format("no policy \"{}\", expected one of {}", name, fmt::join(names, ", ")));
 }
 
+mechanisms kernel_mechanisms(const std::string &policy)
+{
+    if (const auto m = driver::make_policy(policy)->kernel_mechanisms())
+        return *m;
+    std::vector<std::string_view> names;
+    for (const std::string_view name : driver::policy_names())
+        if (driver::make_policy(name)->kernel_mechanisms())
+            names.push_back(name);
+    throw std::runtime_error(
+        fmt::format("policy {} exists only on the model, expected one of {} on the kernel", policy,
+                    fmt::join(names, ", ")));
+}
+
 std::unique_ptr<backend::memory_backend> make_backend(backend_kind kind, const std::string &policy,
                                                       const input &in)
 {
     if (kind == backend_kind::model)
         return std::make_unique<backend::sim_backend>(driver::make_policy(policy, in.seed.value_or(1)));
-    if (policy != mainline_policy())
-        throw std::runtime_error(fmt::format("policy {} exists only on the model, expected {} on the kernel",
-                                             policy, mainline_policy()));
-    return std::make_unique<backend::kernel_backend>();
+    backend::kernel_options options;
+    options.mechanisms = kernel_mechanisms(policy);
+    return std::make_unique<backend::kernel_backend>(options);
 }
 
 int guarded(const std::string &file, const std::function<int()> &body)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "backend/memory_backend.h"
+#include "base/mechanisms.h"
 #include "workload/workload.h"
 
 #include <functional>
@@ -36,6 +37,8 @@ void add_backend_option(CLI::App &c, backend_kind &kind);
 // the names that there are.
 std::string find_policy(const std::string &name);
 std::string mainline_policy();
+// What a kernel has to switch on for a policy. Throws std::runtime_error for one that is the model's own.
+mechanisms kernel_mechanisms(const std::string &policy);
 // Throws std::runtime_error if the backend does not have the policy.
 std::unique_ptr<backend::memory_backend> make_backend(backend_kind kind, const std::string &policy,
                                                       const input &in);

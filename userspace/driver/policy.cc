@@ -44,6 +44,11 @@ public:
     }
 };
 
+class amdgpu_on_ttm final : public policy {
+public:
+    std::optional<vramlab::mechanisms> kernel_mechanisms() const override { return vramlab::mechanisms{}; }
+};
+
 class random_victim final : public policy {
 public:
     explicit random_victim(u64 seed) : seed_(seed) {}
@@ -83,6 +88,12 @@ public:
     patched(std::string_view name, kmd::ttm_mechanisms mechanisms) : name_(name), mechanisms_(mechanisms) {}
     const char *name() const override { return name_.c_str(); }
     kmd::ttm_mechanisms mechanisms() const override { return mechanisms_; }
+    std::optional<vramlab::mechanisms> kernel_mechanisms() const override
+    {
+        if (mechanisms_.throttle_protected)
+            return std::nullopt;
+        return vramlab::mechanisms{.retry = mechanisms_.retry, .throttle = mechanisms_.throttle};
+    }
 
 private:
     std::string name_;
@@ -122,7 +133,7 @@ template <typename P> std::unique_ptr<policy> make(const entry &, u64)
 }
 
 const entry entries[] = {
-    {"mainline-7.3.4", "TTM as amdgpu uses it; what the kernel does (also: mainline)", make<policy>},
+    {"mainline-7.3.4", "TTM as amdgpu uses it; what the kernel does (also: mainline)", make<amdgpu_on_ttm>},
     {"no-migration", "submissions leave a BO where it is, if that is allowed", make<no_migration>},
     {"random-victim", "evicts in random order instead of the LRU's",
      [](const entry &, u64 seed) -> std::unique_ptr<policy> {

@@ -3,10 +3,12 @@
 // amdgpu.
 #pragma once
 
+#include "base/mechanisms.h"
 #include "base/request.h"
 #include "kmd/ttm_device.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +36,9 @@ public:
     virtual u32 scanout_domains() const { return domain_vram; }
     // Which of the patches' mechanisms are on.
     virtual kmd::ttm_mechanisms mechanisms() const { return {}; }
+    // The same for a kernel, if it can do what the policy says: mainline, and the mechanisms alone or
+    // together.
+    virtual std::optional<vramlab::mechanisms> kernel_mechanisms() const { return std::nullopt; }
     // Whether dmem min and low do nothing.
     virtual bool ignore_protection() const { return false; }
 };

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// Which of the mechanisms in kernel/patches are on; module parameters of ttm in the kernel. None is mainline.
+#pragma once
+
+namespace vramlab {
+
+struct mechanisms {
+    bool retry = false;    // ttm.exec_retry
+    bool throttle = false; // ttm.throttle
+
+    friend bool operator==(const mechanisms &, const mechanisms &) = default;
+};
+
+} // namespace vramlab
