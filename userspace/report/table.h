@@ -54,7 +54,8 @@ std::size_t display_width(std::string_view text);
 
 // What every table ends with.
 inline constexpr const char *provenance_line =
-    "mainline's decisions are checked against the kernel by `vramlab conform`, other policies are on the "
+    "decisions of mainline, retry, throttle and patched are checked against the kernel by `vramlab conform`, "
+    "other policies are on the "
     "model only; times are modelled "
     "(bandwidths and hit rates, nothing fitted)";
 
