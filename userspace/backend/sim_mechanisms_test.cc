@@ -127,6 +127,23 @@ TEST_F(mechanisms, a_change_of_priority_changes_the_order_of_recovery)
     EXPECT_EQ(line("throttle 1").substr(line("throttle 1").find("displaced")), "displaced");
 }
 
+// A pin has brought it into VRAM: the next submission finds that out, not the change of priority.
+TEST_F(mechanisms, a_displaced_bo_that_is_pinned_stays_in_its_list)
+{
+    use("throttle");
+    create(1, 1, 4, bo_vm_private, 3);
+    create(2, 9, 15, 0);
+    sleep_ms(1);
+    EXPECT_EQ(submit(1), 0);
+    EXPECT_EQ(run({.kind = request_kind::pin, .vm = 1, .bo = 1}), 0);
+    EXPECT_TRUE(in_vram(1));
+    EXPECT_EQ(run({.kind = request_kind::bo_set_priority, .vm = 1, .bo = 1, .priority = 9}), 0);
+    EXPECT_NE(line("throttle 1").find("displaced 1"), std::string::npos);
+    sleep_ms(60);
+    EXPECT_EQ(submit(1), 0);
+    EXPECT_EQ(line("throttle 1").substr(line("throttle 1").find("displaced")), "displaced");
+}
+
 // Case E1: after a suspend everything comes back, at the pace of the byte budget.
 TEST_F(mechanisms, after_evict_all_everything_comes_back)
 {

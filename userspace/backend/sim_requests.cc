@@ -144,8 +144,7 @@ int sim_backend::bo_set_priority(user_vm &v, const request &r)
     if (bo.vm != v.vm)
         return -EINVAL;
     bo.vm_priority = static_cast<u8>(r.priority & priority_max);
-    if (bo.displaced)
-        vttm_recovery_update(v.vm->displaced, bo);
+    vttm_recovery_priority_changed(v.vm->displaced, bo);
     return 0;
 }
 

@@ -16,6 +16,17 @@ void vttm_recovery_update(displaced_bos &displaced, vttm_bo &bo)
         list_del_init(bo);
 }
 
+void vttm_recovery_priority_changed(displaced_bos &displaced, vttm_bo &bo)
+{
+    if (!bo.displaced)
+        return;
+    bo.displaced = bo.vm_priority != 0;
+    if (bo.displaced)
+        list_move_tail(bo, displaced.lists[bo.vm_priority]);
+    else
+        list_del_init(bo);
+}
+
 vttm_bo *vttm_recovery_first(const displaced_bos &displaced)
 {
     for (u32 priority = priority_max; priority; priority--)

@@ -27,6 +27,8 @@ struct displaced_bos {
 // After bo was validated: puts it at the end of its priority's list if it is displaced, else takes it off.
 // The resv is held.
 void vttm_recovery_update(displaced_bos &displaced, vttm_bo &bo);
+// After a change of bo's priority: to the end of another list, or off all of them, wherever the BO is now.
+void vttm_recovery_priority_changed(displaced_bos &displaced, vttm_bo &bo);
 // Who is to be tried first; nullptr: nobody.
 vttm_bo *vttm_recovery_first(const displaced_bos &displaced);
 
