@@ -29,6 +29,7 @@ static const struct {
 	{ "pin", DRM_IOCTL_VTTM_PIN },
 	{ "vm-set-label", DRM_IOCTL_VTTM_VM_SET_LABEL },
 	{ "lab", DRM_IOCTL_VTTM_LAB },
+	{ "vm-get-state", DRM_IOCTL_VTTM_VM_GET_STATE },
 };
 
 static void test_info(int fd)

@@ -10,7 +10,7 @@
 
 IGT_TEST_DESCRIPTION("Laboratory control: who may, when, and what it refuses");
 
-#define LAST_OP DRM_VTTM_LAB_EVENTS
+#define LAST_OP DRM_VTTM_LAB_SET_JOB_TIMEOUT
 
 static const struct {
 	const char *name;

@@ -149,6 +149,12 @@ public:
         call(DRM_IOCTL_VTTM_GET_INFO, &args);
         return args;
     }
+    drm_vttm_vm_get_state state() const
+    {
+        drm_vttm_vm_get_state args{};
+        call(DRM_IOCTL_VTTM_VM_GET_STATE, &args);
+        return args;
+    }
     int lab(u32 op, u64 value = 0, void *ptr = nullptr) const
     {
         drm_vttm_lab args{};

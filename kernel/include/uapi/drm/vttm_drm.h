@@ -49,6 +49,8 @@ enum drm_vttm_ioctl_id {
 	DRM_VTTM_VM_SET_LABEL,
 	/** @DRM_VTTM_LAB: Laboratory control of the device (privileged). */
 	DRM_VTTM_LAB,
+	/** @DRM_VTTM_VM_GET_STATE: Query what became of this file's VM. */
+	DRM_VTTM_VM_GET_STATE,
 };
 
 /* Memory domains; a mask in the ioctls, a single bit in results. */
@@ -325,6 +327,30 @@ struct drm_vttm_vm_set_label {
 };
 
 /**
+ * struct drm_vttm_vm_get_state - Arguments of DRM_IOCTL_VTTM_VM_GET_STATE.
+ *
+ * A job that takes longer than the device's timeout hangs. It ends then, with
+ * -ETIMEDOUT, and the VM is banned: its other jobs end with -ECANCELED, and
+ * submissions fail with that. What BOs hold that these jobs write to is
+ * undefined. Jobs of other VMs are not concerned. The VM of another file of the
+ * device is a new one.
+ */
+struct drm_vttm_vm_get_state {
+	/** @flags: Returned DRM_VTTM_VM_STATE_*. */
+	__u32 flags;
+/* A job hung. */
+#define DRM_VTTM_VM_STATE_BANNED	(1u << 0)
+/* A reset of the laboratory failed half way: submissions fail with -EIO. */
+#define DRM_VTTM_VM_STATE_LOST		(1u << 1)
+	/** @pad: MBZ. */
+	__u32 pad;
+	/** @hung_seqno: Returned number of the submission that hung, or 0. */
+	__u64 hung_seqno;
+	/** @device_hangs: Returned number of jobs of any VM that hung since reset. */
+	__u64 device_hangs;
+};
+
+/**
  * DOC: Laboratory control
  *
  * DRM_IOCTL_VTTM_LAB needs CAP_SYS_ADMIN. It resets the idle device to a
@@ -369,6 +395,13 @@ enum drm_vttm_lab_op {
 	 * log, oldest first, and remove them.
 	 */
 	DRM_VTTM_LAB_EVENTS,
+	/**
+	 * @DRM_VTTM_LAB_SET_JOB_TIMEOUT: Jobs that take more than @value
+	 * nanoseconds hang, 0: none does. Goes for jobs that start later, and
+	 * until the next reset: then the module parameter counts again, or
+	 * under the virtual clock none hangs.
+	 */
+	DRM_VTTM_LAB_SET_JOB_TIMEOUT,
 };
 
 /** enum drm_vttm_task_state - What a task does when everything is at rest. */
@@ -473,6 +506,8 @@ struct drm_vttm_lab {
 	DRM_IOWR(DRM_COMMAND_BASE + DRM_VTTM_VM_SET_LABEL, struct drm_vttm_vm_set_label)
 #define DRM_IOCTL_VTTM_LAB \
 	DRM_IOWR(DRM_COMMAND_BASE + DRM_VTTM_LAB, struct drm_vttm_lab)
+#define DRM_IOCTL_VTTM_VM_GET_STATE \
+	DRM_IOWR(DRM_COMMAND_BASE + DRM_VTTM_VM_GET_STATE, struct drm_vttm_vm_get_state)
 
 #if defined(__cplusplus)
 }

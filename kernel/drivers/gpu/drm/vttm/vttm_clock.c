@@ -10,6 +10,7 @@
 #include <drm/drm_print.h>
 #include <drm/ttm/ttm_bo.h>
 
+#include "vttm_ctx.h"
 #include "vttm_drv.h"
 
 /**
@@ -145,21 +146,24 @@ struct vttm_signal_work {
 	/** @base: The work. */
 	struct work_struct base;
 	/** @fence: The fence. */
-	struct dma_fence *fence;
+	struct vttm_fence *fence;
 };
 
 static void signal_work(struct work_struct *base)
 {
 	struct vttm_signal_work *work = container_of(base, struct vttm_signal_work, base);
 
-	dma_fence_signal(work->fence);
+	if (work->fence->hung)
+		vttm_ctx_hang(work->fence->engine->vdev, work->fence);
+	else
+		vttm_fence_end(work->fence, 0);
 }
 
 /*
  * One fence can make several entities ready, one after another. Signal it where
  * the schedulers run, lest they choose between the first of these only.
  */
-static void signal_fence(struct vttm_device *vdev, struct dma_fence *fence)
+static void signal_fence(struct vttm_device *vdev, struct vttm_fence *fence)
 {
 	struct vttm_signal_work work = { .fence = fence };
 
@@ -181,8 +185,7 @@ static bool step_locked(struct vttm_device *vdev, u64 limit_ns)
 		return false;
 
 	WRITE_ONCE(vdev->clock.now_ns, fence->end_ns);
-	signal_fence(vdev, &fence->base);
-	dma_fence_put(&fence->base);
+	signal_fence(vdev, fence);
 	settle_locked(vdev);
 	return true;
 }

@@ -3,6 +3,7 @@
 #include <linux/bits.h>
 #include <linux/module.h>
 #include <linux/sizes.h>
+#include <linux/time64.h>
 
 #include <drm/vttm_drm.h>
 
@@ -42,6 +43,16 @@ static bool virtual_clock;
 module_param(virtual_clock, bool, 0444);
 MODULE_PARM_DESC(virtual_clock, "Let time advance by modelled durations only (default: N)");
 
+static unsigned int job_timeout_ms = 10000;
+module_param(job_timeout_ms, uint, 0444);
+MODULE_PARM_DESC(job_timeout_ms, "Jobs that take longer hang, ms (default: 10000, 0: none; real clock)");
+
+/* Workloads that are replayed under the virtual clock have no hangs. */
+static u64 default_job_timeout_ns(bool is_virtual)
+{
+	return is_virtual ? 0 : (u64)job_timeout_ms * NSEC_PER_MSEC;
+}
+
 /**
  * vttm_config_init_default() - Describe the device that module parameters ask for
  * @config: the description to fill in; may turn out invalid
@@ -55,6 +66,7 @@ void vttm_config_init_default(struct vttm_config *config)
 		.link_bandwidth = (u64)link_bandwidth_mbps * SZ_1M,
 		.copy_latency_ns = copy_latency_ns,
 		.log2_max_mbps = log2_max_mbps,
+		.job_timeout_ns = default_job_timeout_ns(virtual_clock),
 		.virtual_clock = virtual_clock,
 	};
 }
@@ -83,6 +95,7 @@ int vttm_config_init_from_uapi(struct vttm_config *config,
 		.virtual_clock = args->flags & DRM_VTTM_LAB_CONFIG_VIRTUAL_CLOCK,
 		.no_contents = args->flags & DRM_VTTM_LAB_CONFIG_NO_CONTENTS,
 	};
+	config->job_timeout_ns = default_job_timeout_ns(config->virtual_clock);
 
 	return vttm_config_is_valid(config) ? 0 : -EINVAL;
 }

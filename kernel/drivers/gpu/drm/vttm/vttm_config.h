@@ -25,6 +25,8 @@ struct vttm_config {
 	u64 copy_latency_ns;
 	/** @log2_max_mbps: Move budget, log2 of MiB a second; 0 for none. */
 	u32 log2_max_mbps;
+	/** @job_timeout_ns: Jobs that take longer hang; 0: none does. */
+	u64 job_timeout_ns;
 	/** @virtual_clock: Time advances by modelled durations only. */
 	bool virtual_clock;
 	/** @no_contents: Copies and fills take time but move no data. */

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
 #include <linux/bsearch.h>
+#include <linux/debugfs.h>
 #include <linux/dma-resv.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 
 #include <drm/drm_debugfs.h>
+#include <drm/drm_drv.h>
 #include <drm/drm_print.h>
 
+#include "vttm_ctx.h"
 #include "vttm_debugfs.h"
 #include "vttm_drv.h"
 #include "vttm_gem.h"
+#include "vttm_pm.h"
 #include "vttm_vm.h"
 
 /**
@@ -248,6 +252,9 @@ static void print_vm(struct drm_printer *p, struct vttm_vm *vm)
 	guard(spinlock)(&vm->evicted_lock);
 	list_for_each_entry(bo, &vm->evicted, evicted_node)
 		drm_printf(p, " %llu", bo->tag);
+	/* The text is that of the model, in which nothing hangs. */
+	if (vttm_ctx_is_banned(vm->ctx))
+		drm_puts(p, " banned");
 	drm_puts(p, "\n");
 }
 
@@ -337,6 +344,28 @@ static int vttm_debugfs_state(struct seq_file *m, void *data)
 	return print_memory(vdev, &p);
 }
 
+/* As suspend does it; a value other than 1 is none. */
+static int evict_all_set(void *data, u64 value)
+{
+	struct vttm_device *vdev = data;
+	int idx, ret;
+
+	if (value != 1)
+		return -EINVAL;
+
+	if (!drm_dev_enter(&vdev->drm, &idx))
+		return -ENODEV;
+
+	scoped_guard(rwsem_read, &vdev->reset_lock)
+		ret = vttm_evict_all(vdev);
+	vttm_clock_end_op(vdev);
+	drm_dev_exit(idx);
+
+	return ret;
+}
+
+DEFINE_DEBUGFS_ATTRIBUTE(evict_all_fops, NULL, evict_all_set, "%llu\n");
+
 /**
  * vttm_debugfs_init() - Add our files to debugfs
  * @vdev: the device, not registered yet
@@ -344,4 +373,6 @@ static int vttm_debugfs_state(struct seq_file *m, void *data)
 void vttm_debugfs_init(struct vttm_device *vdev)
 {
 	drm_debugfs_add_file(&vdev->drm, "vttm_state", vttm_debugfs_state, NULL);
+	debugfs_create_file("vttm_evict_all", 0200, vdev->drm.debugfs_root, vdev,
+			    &evict_all_fops);
 }

@@ -19,12 +19,15 @@
 #include <drm/drm_managed.h>
 #include <drm/drm_print.h>
 
+#include "vttm_ctx.h"
 #include "vttm_debugfs.h"
 #include "vttm_drv.h"
 #include "vttm_exec.h"
+#include "vttm_fdinfo.h"
 #include "vttm_gem.h"
 #include "vttm_lab.h"
 #include "vttm_pin.h"
+#include "vttm_pm.h"
 #include "vttm_prime.h"
 #include "vttm_reset.h"
 #include "vttm_ttm.h"
@@ -73,9 +76,62 @@ static const struct drm_ioctl_desc vttm_ioctls[] = {
 	DRM_IOCTL_DEF_DRV(VTTM_PIN, vttm_pin_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(VTTM_VM_SET_LABEL, vttm_vm_set_label_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(VTTM_LAB, vttm_lab_ioctl, DRM_RENDER_ALLOW | DRM_ROOT_ONLY),
+	DRM_IOCTL_DEF_DRV(VTTM_VM_GET_STATE, vttm_vm_get_state_ioctl, DRM_RENDER_ALLOW),
 };
 
-DEFINE_DRM_GEM_FOPS(vttm_driver_fops);
+/*
+ * The driver stays bound while an ioctl of ours uses the device. One that only
+ * waits doesn't: what it waits for ends when the device goes.
+ */
+static long enter_and_call(long (*call)(struct file *filp, unsigned int cmd,
+					unsigned long arg),
+			   struct file *filp, unsigned int cmd, unsigned long arg)
+{
+	struct drm_file *file = filp->private_data;
+	unsigned int nr = DRM_IOCTL_NR(cmd);
+	long ret;
+	int idx;
+
+	if (nr < DRM_COMMAND_BASE || nr >= DRM_COMMAND_END ||
+	    nr == DRM_COMMAND_BASE + DRM_VTTM_WAIT)
+		return call(filp, cmd, arg);
+
+	if (!drm_dev_enter(file->minor->dev, &idx))
+		return -ENODEV;
+
+	ret = call(filp, cmd, arg);
+	drm_dev_exit(idx);
+	return ret;
+}
+
+static long vttm_ioctl(struct file *filp, unsigned int cmd, unsigned long arg)
+{
+	return enter_and_call(drm_ioctl, filp, cmd, arg);
+}
+
+#ifdef CONFIG_COMPAT
+static long vttm_compat_ioctl(struct file *filp, unsigned int cmd, unsigned long arg)
+{
+	return enter_and_call(drm_compat_ioctl, filp, cmd, arg);
+}
+#else
+#define vttm_compat_ioctl	NULL
+#endif
+
+static const struct file_operations vttm_driver_fops = {
+	.owner = THIS_MODULE,
+	.open = drm_open,
+	.release = drm_release,
+	.unlocked_ioctl = vttm_ioctl,
+	.compat_ioctl = vttm_compat_ioctl,
+	.poll = drm_poll,
+	.read = drm_read,
+	.llseek = noop_llseek,
+	.get_unmapped_area = drm_gem_get_unmapped_area,
+	.mmap = drm_gem_mmap,
+	.show_fdinfo = drm_show_fdinfo,
+	.fop_flags = FOP_UNSIGNED_OFFSET,
+};
 
 static const struct drm_driver vttm_driver = {
 	.driver_features = DRIVER_GEM | DRIVER_RENDER |
@@ -83,6 +139,7 @@ static const struct drm_driver vttm_driver = {
 	.open = vttm_vm_open,
 	.postclose = vttm_vm_postclose,
 	.gem_prime_import = vttm_prime_import,
+	.show_fdinfo = vttm_show_fdinfo,
 	.ioctls = vttm_ioctls,
 	.num_ioctls = ARRAY_SIZE(vttm_ioctls),
 	.fops = &vttm_driver_fops,
@@ -192,12 +249,16 @@ static void vttm_remove(struct platform_device *pdev)
 {
 	struct vttm_device *vdev = platform_get_drvdata(pdev);
 
+	/* Whoever is in the middle of something gets out of it. */
+	vttm_lockstep_release_all(vdev);
+	vttm_engines_kill(vdev, -ENODEV);
 	drm_dev_unplug(&vdev->drm);
 }
 
 static struct platform_driver vttm_platform_driver = {
 	.driver = {
 		.name = DRIVER_NAME,
+		.pm = pm_sleep_ptr(&vttm_pm_ops),
 	},
 	.probe = vttm_probe,
 	.remove = vttm_remove,

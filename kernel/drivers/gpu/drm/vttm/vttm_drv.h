@@ -60,6 +60,10 @@ struct vttm_device {
 
 	/** @engines: The engines, indexed by enum vttm_engine_id. */
 	struct vttm_engine engines[VTTM_NUM_ENGINES];
+	/** @job_timeout_ns: Jobs that take longer hang; 0: none does. */
+	u64 job_timeout_ns;
+	/** @hangs: Jobs of VMs that hung since the last reset. */
+	atomic64_t hangs;
 	/** @submit_wq: Ordered; all schedulers work on it. */
 	struct workqueue_struct *submit_wq;
 	/** @sched_is_fifo: The scheduling policy is the default one. */
@@ -81,8 +85,10 @@ struct vttm_device {
 	unsigned int num_bos;
 	/** @bos_lock: Protects @bos, @num_bos and &vttm_bo.exported. */
 	spinlock_t bos_lock;
-	/** @idle_wq: Woken when @num_bos becomes 0. */
+	/** @idle_wq: Woken when @num_bos or @num_jobs becomes 0. */
 	wait_queue_head_t idle_wq;
+	/** @num_jobs: Jobs that exist. Protected by the lock of @idle_wq. */
+	unsigned int num_jobs;
 
 	/** @vms: VMs of all open files. Protected by @vms_lock. */
 	struct list_head vms;

@@ -8,11 +8,9 @@
 
 #include <drm/drm_print.h>
 
+#include "vttm_ctx.h"
 #include "vttm_drv.h"
 #include "vttm_job.h"
-
-/* Under the real clock a job that takes longer is cancelled, as by a reset. */
-#define VTTM_JOB_TIMEOUT_MS	10000
 
 static const char * const engine_names[VTTM_NUM_ENGINES] = {
 	[VTTM_ENGINE_GFX] = "gfx",
@@ -47,11 +45,17 @@ static struct vttm_fence *first_running(struct vttm_engine *engine)
 	return list_first_entry_or_null(&engine->running, struct vttm_fence, node);
 }
 
-static void remove_running(struct vttm_engine *engine, struct vttm_fence *fence)
+/* Take a fence off that ends or has ended at @time_ns. */
+static void remove_running(struct vttm_engine *engine, struct vttm_fence *fence,
+			   u64 time_ns)
 {
 	lockdep_assert_held(&engine->lock);
 	list_del_init(&fence->node);
 	engine->num_running--;
+	time_ns = min(time_ns, fence->end_ns);
+	if (fence->ctx && time_ns > fence->start_ns)
+		atomic64_add(time_ns - fence->start_ns,
+			     &fence->ctx->busy_ns[engine - engine->vdev->engines]);
 }
 
 static void start_timer(struct vttm_engine *engine, struct vttm_fence *fence)
@@ -63,33 +67,85 @@ static void start_timer(struct vttm_engine *engine, struct vttm_fence *fence)
 			      HRTIMER_MODE_ABS);
 }
 
+static void set_start(struct vttm_fence *fence, u64 start_ns)
+{
+	fence->start_ns = start_ns;
+	if (check_add_overflow(start_ns, fence->duration_ns, &fence->end_ns))
+		fence->end_ns = U64_MAX;
+}
+
+/* Those that have not started follow each other from now on. */
+static void move_up(struct vttm_engine *engine)
+{
+	u64 now_ns = vttm_clock_now(engine->vdev), end_ns = now_ns;
+	struct vttm_fence *fence;
+
+	lockdep_assert_held(&engine->lock);
+	list_for_each_entry(fence, &engine->running, node) {
+		if (fence->start_ns > now_ns)
+			set_start(fence, end_ns);
+		end_ns = fence->end_ns;
+	}
+	engine->last_end_ns = min(engine->last_end_ns, end_ns);
+
+	fence = first_running(engine);
+	if (fence)
+		start_timer(engine, fence);
+}
+
+/**
+ * vttm_fence_end() - Signal the fence of a job that its engine has let go of
+ * @fence: the fence, whose reference goes
+ * @error: how the job ends: 0, or a negative error code
+ */
+void vttm_fence_end(struct vttm_fence *fence, int error)
+{
+	vttm_ctx_put(fence->ctx);
+	fence->ctx = NULL;
+
+	if (error)
+		dma_fence_set_error(&fence->base, error);
+	dma_fence_signal(&fence->base);
+	dma_fence_put(&fence->base);
+}
+
+static void end_all(struct list_head *done, int error)
+{
+	struct vttm_fence *fence, *next;
+
+	list_for_each_entry_safe(fence, next, done, node) {
+		list_del_init(&fence->node);
+		vttm_fence_end(fence, error);
+	}
+}
+
 static enum hrtimer_restart vttm_engine_timer(struct hrtimer *timer)
 {
 	struct vttm_engine *engine = container_of(timer, struct vttm_engine, timer);
 	u64 now_ns = vttm_clock_now(engine->vdev);
-	struct vttm_fence *fence, *tmp;
+	struct vttm_fence *fence;
 	unsigned long flags;
 	LIST_HEAD(done);
-	bool restart;
+	bool restart, hung;
 
 	spin_lock_irqsave(&engine->lock, flags);
-	while ((fence = first_running(engine)) && fence->end_ns <= now_ns) {
-		remove_running(engine, fence);
+	while ((fence = first_running(engine)) && fence->end_ns <= now_ns &&
+	       !fence->hung) {
+		remove_running(engine, fence, fence->end_ns);
 		list_add_tail(&fence->node, &done);
 	}
-	/* It is queued if vttm_engine_cancel() was faster. */
-	restart = fence && !hrtimer_is_queued(timer);
+	hung = fence && fence->end_ns <= now_ns;
+	/* It is queued if jobs that moved up were faster. */
+	restart = fence && !hung && !hrtimer_is_queued(timer);
 	if (restart)
 		hrtimer_set_expires(timer, vttm_clock_to_ktime(engine->vdev,
 							       fence->end_ns));
 	spin_unlock_irqrestore(&engine->lock, flags);
 
-	/* The lists hold a reference. */
-	list_for_each_entry_safe(fence, tmp, &done, node) {
-		list_del_init(&fence->node);
-		dma_fence_signal(&fence->base);
-		dma_fence_put(&fence->base);
-	}
+	/* The list holds a reference to each. */
+	end_all(&done, 0);
+	if (hung)
+		drm_sched_fault(&engine->sched);
 
 	return restart ? HRTIMER_RESTART : HRTIMER_NORESTART;
 }
@@ -126,74 +182,169 @@ struct vttm_fence *vttm_engine_alloc_fence(struct vttm_engine *engine)
 	return fence;
 }
 
+/* The job starts when the ones before it have ended. */
+static void set_times(struct vttm_engine *engine, struct vttm_fence *fence,
+		      u64 duration_ns)
+{
+	u64 timeout_ns = READ_ONCE(engine->vdev->job_timeout_ns);
+
+	lockdep_assert_held(&engine->lock);
+	if (timeout_ns && duration_ns > timeout_ns) {
+		fence->hung = true;
+		duration_ns = timeout_ns;
+	}
+
+	fence->duration_ns = duration_ns;
+	set_start(fence, max(vttm_clock_now(engine->vdev), engine->last_end_ns));
+	engine->last_end_ns = fence->end_ns;
+}
+
 /**
  * vttm_engine_run() - Give a job to an engine
  * @engine: the engine
  * @fence: fence of the job, which the caller gets a reference to
  * @duration_ns: how long the job takes
- *
- * The job starts when the ones before it have ended.
  */
 void vttm_engine_run(struct vttm_engine *engine, struct vttm_fence *fence,
 		     u64 duration_ns)
 {
-	unsigned long flags;
+	int error = 0;
 
 	dma_fence_init64(&fence->base, &vttm_fence_ops, NULL,
 			 engine->fence_context, ++engine->seqno);
 	dma_fence_get(&fence->base);
 
-	spin_lock_irqsave(&engine->lock, flags);
-	fence->start_ns = max(vttm_clock_now(engine->vdev), engine->last_end_ns);
-	if (check_add_overflow(fence->start_ns, duration_ns, &fence->end_ns))
-		fence->end_ns = U64_MAX;
-	engine->last_end_ns = fence->end_ns;
+	scoped_guard(spinlock_irqsave, &engine->lock) {
+		set_times(engine, fence, duration_ns);
+		if (vttm_ctx_is_banned(fence->ctx))
+			error = -ECANCELED;
+		if (engine->dead)
+			error = engine->dead;
 
-	list_add_tail(&fence->node, &engine->running);
-	engine->num_running++;
-	if (engine->num_running == 1)
-		start_timer(engine, fence);
-	spin_unlock_irqrestore(&engine->lock, flags);
+		if (!error) {
+			list_add_tail(&fence->node, &engine->running);
+			engine->num_running++;
+			if (engine->num_running == 1)
+				start_timer(engine, fence);
+		} else {
+			engine->last_end_ns = fence->start_ns;
+		}
+	}
+
+	if (error)
+		vttm_fence_end(fence, error);
+}
+
+/* Take off the jobs of a VM, or all, for the caller to end. Others move up. */
+static void take_off(struct vttm_engine *engine, struct vttm_ctx *ctx,
+		     struct list_head *done)
+{
+	u64 now_ns = vttm_clock_now(engine->vdev);
+	struct vttm_fence *fence, *next;
+
+	lockdep_assert_held(&engine->lock);
+	list_for_each_entry_safe(fence, next, &engine->running, node) {
+		if (ctx && fence->ctx != ctx)
+			continue;
+		remove_running(engine, fence, now_ns);
+		list_add_tail(&fence->node, done);
+	}
+	move_up(engine);
+}
+
+static void cancel(struct vttm_engine *engine, struct vttm_ctx *ctx, int dead, int error)
+{
+	LIST_HEAD(done);
+
+	scoped_guard(spinlock_irqsave, &engine->lock) {
+		if (dead)
+			engine->dead = dead;
+		take_off(engine, ctx, &done);
+	}
+
+	end_all(&done, error);
 }
 
 /**
- * vttm_engine_cancel() - End a job now that takes too long
- * @engine: engine that the job was given to
- * @fence: fence of the job
+ * vttm_engine_cancel() - End the jobs of a VM
+ * @engine: the engine
+ * @ctx: context of the VM, which is banned
+ * @error: how they end
  *
- * Later jobs move up.
+ * Those that run and those that wait for their turn; other jobs move up.
  */
-void vttm_engine_cancel(struct vttm_engine *engine, struct dma_fence *fence)
+void vttm_engine_cancel(struct vttm_engine *engine, struct vttm_ctx *ctx, int error)
 {
-	struct vttm_fence *vfence, *tmp;
-	u64 now_ns = vttm_clock_now(engine->vdev);
-	u64 saved_ns = 0;
-	bool found = false;
-	unsigned long flags;
+	cancel(engine, ctx, 0, error);
+}
 
-	spin_lock_irqsave(&engine->lock, flags);
-	list_for_each_entry_safe(vfence, tmp, &engine->running, node) {
-		if (&vfence->base == fence) {
-			saved_ns = vfence->end_ns - min(vfence->end_ns,
-							max(now_ns, vfence->start_ns));
-			remove_running(engine, vfence);
-			found = true;
-		} else if (found) {
-			vfence->start_ns -= saved_ns;
-			vfence->end_ns -= saved_ns;
+/**
+ * vttm_engines_kill() - End all jobs, those that are still to come as well
+ * @vdev: the device
+ * @error: how they end
+ */
+void vttm_engines_kill(struct vttm_device *vdev, int error)
+{
+	unsigned int i;
+
+	for (i = 0; i < VTTM_NUM_ENGINES; i++)
+		cancel(&vdev->engines[i], NULL, error, error);
+}
+
+/**
+ * vttm_engine_recover() - Let an engine go on whose job hangs (real clock)
+ * @engine: the engine; nothing happens if none of its jobs hangs
+ */
+void vttm_engine_recover(struct vttm_engine *engine)
+{
+	struct vttm_fence *fence;
+	LIST_HEAD(done);
+
+	scoped_guard(spinlock_irqsave, &engine->lock) {
+		fence = first_running(engine);
+		if (!fence || !fence->hung ||
+		    fence->end_ns > vttm_clock_now(engine->vdev))
+			return;
+
+		remove_running(engine, fence, fence->end_ns);
+		/* At once: it is the turn of what was behind it. */
+		if (fence->ctx) {
+			vttm_ctx_ban(fence->ctx, fence->tag);
+			take_off(engine, fence->ctx, &done);
+		} else {
+			move_up(engine);
 		}
 	}
-	engine->last_end_ns -= saved_ns;
-	vfence = first_running(engine);
-	if (vfence)
-		start_timer(engine, vfence);
-	spin_unlock_irqrestore(&engine->lock, flags);
 
-	if (found) {
-		dma_fence_set_error(fence, -ECANCELED);
-		dma_fence_signal(fence);
-		dma_fence_put(fence);
+	vttm_ctx_hang(engine->vdev, fence);
+	end_all(&done, -ECANCELED);
+}
+
+/**
+ * vttm_engine_busy_ns() - Device time that an engine has spent on a VM
+ * @engine: the engine
+ * @ctx: context of the VM
+ *
+ * Return: nanoseconds, never less than before.
+ */
+u64 vttm_engine_busy_ns(struct vttm_engine *engine, struct vttm_ctx *ctx)
+{
+	struct vttm_fence *fence;
+	u64 busy_ns, now_ns;
+
+	guard(spinlock_irqsave)(&engine->lock);
+	now_ns = vttm_clock_now(engine->vdev);
+	busy_ns = atomic64_read(&ctx->busy_ns[engine - engine->vdev->engines]);
+
+	/* One that is over already may not have been taken off yet. */
+	list_for_each_entry(fence, &engine->running, node) {
+		if (fence->start_ns >= now_ns)
+			break;
+		if (fence->ctx == ctx)
+			busy_ns += min(fence->end_ns, now_ns) - fence->start_ns;
 	}
+
+	return busy_ns;
 }
 
 /* The engine whose first job ends next, and when. */
@@ -252,7 +403,7 @@ struct vttm_fence *vttm_engines_pop_next(struct vttm_device *vdev, u64 limit_ns)
 	guard(spinlock_irqsave)(&engine->lock);
 	fence = first_running(engine);
 	if (fence)
-		remove_running(engine, fence);
+		remove_running(engine, fence, end_ns);
 
 	return fence;
 }
@@ -353,9 +504,31 @@ void vttm_engines_reset(struct vttm_device *vdev)
 		engine->last_end_ns = 0;
 		engine->seqno = 0;
 		engine->fence_context = dma_fence_context_alloc(1);
-		engine->sched.timeout = vdev->config.virtual_clock ?
-			MAX_SCHEDULE_TIMEOUT : msecs_to_jiffies(VTTM_JOB_TIMEOUT_MS);
 	}
+
+	vttm_engines_set_timeout(vdev, vdev->config.job_timeout_ns);
+}
+
+/**
+ * vttm_engines_set_timeout() - Say how long jobs may take
+ * @vdev: the device
+ * @timeout_ns: device time, 0 for ever
+ *
+ * Jobs that were given to their engine keep the old one.
+ */
+void vttm_engines_set_timeout(struct vttm_device *vdev, u64 timeout_ns)
+{
+	long timeout = MAX_SCHEDULE_TIMEOUT;
+	int i;
+
+	/* One jiffy more: the engine is the first to know. */
+	if (timeout_ns && !vdev->config.virtual_clock)
+		timeout = min_t(u64, nsecs_to_jiffies64(timeout_ns) + 2,
+				MAX_SCHEDULE_TIMEOUT);
+
+	WRITE_ONCE(vdev->job_timeout_ns, timeout_ns);
+	for (i = 0; i < VTTM_NUM_ENGINES; i++)
+		WRITE_ONCE(vdev->engines[i].sched.timeout, timeout);
 }
 
 static int vttm_engine_init(struct vttm_device *vdev, struct vttm_engine *engine,

@@ -10,6 +10,7 @@
 
 #include <drm/gpu_scheduler.h>
 
+struct vttm_ctx;
 struct vttm_device;
 struct vttm_engine;
 
@@ -36,12 +37,20 @@ struct vttm_fence {
 	struct dma_fence base;
 	/** @engine: Engine that the job runs on. */
 	struct vttm_engine *engine;
+	/** @ctx: Context of its VM while it runs, or NULL for the kernel. */
+	struct vttm_ctx *ctx;
+	/** @tag: Number of the submission. */
+	u64 tag;
 	/** @node: Link in &vttm_engine.running. */
 	struct list_head node;
 	/** @start_ns: Device time at which the job starts. */
 	u64 start_ns;
 	/** @end_ns: Device time at which the job ends. */
 	u64 end_ns;
+	/** @duration_ns: How long the job runs. */
+	u64 duration_ns;
+	/** @hung: It would take longer: it doesn't end by itself then. */
+	bool hung;
 };
 
 /**
@@ -62,6 +71,8 @@ struct vttm_engine {
 	unsigned int num_running;
 	/** @last_end_ns: End of the last job given to the engine. */
 	u64 last_end_ns;
+	/** @dead: Error that jobs end with at once, or 0. */
+	int dead;
 	/** @seqno: Sequence number of the last fence. */
 	u64 seqno;
 	/** @fence_context: Context of the fences. */
@@ -75,7 +86,9 @@ struct vttm_engine {
 int vttm_engines_init(struct vttm_device *vdev);
 void vttm_engines_fini(struct vttm_device *vdev);
 void vttm_engines_reset(struct vttm_device *vdev);
+void vttm_engines_kill(struct vttm_device *vdev, int error);
 void vttm_engines_flush(struct vttm_device *vdev);
+void vttm_engines_set_timeout(struct vttm_device *vdev, u64 timeout_ns);
 bool vttm_engine_is_idle(struct vttm_engine *engine);
 
 struct vttm_engine *vttm_engine_of_user(struct vttm_device *vdev, unsigned int index);
@@ -83,7 +96,10 @@ struct vttm_engine *vttm_engine_of_user(struct vttm_device *vdev, unsigned int i
 struct vttm_fence *vttm_engine_alloc_fence(struct vttm_engine *engine);
 void vttm_engine_run(struct vttm_engine *engine, struct vttm_fence *fence,
 		     u64 duration_ns);
-void vttm_engine_cancel(struct vttm_engine *engine, struct dma_fence *fence);
+void vttm_engine_cancel(struct vttm_engine *engine, struct vttm_ctx *ctx, int error);
+void vttm_engine_recover(struct vttm_engine *engine);
+void vttm_fence_end(struct vttm_fence *fence, int error);
+u64 vttm_engine_busy_ns(struct vttm_engine *engine, struct vttm_ctx *ctx);
 
 u64 vttm_engines_next_end(struct vttm_device *vdev);
 struct vttm_fence *vttm_engines_pop_next(struct vttm_device *vdev, u64 limit_ns);

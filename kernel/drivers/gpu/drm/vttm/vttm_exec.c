@@ -6,6 +6,7 @@
 
 #include <drm/drm_gem.h>
 
+#include "vttm_ctx.h"
 #include "vttm_drv.h"
 #include "vttm_exec.h"
 #include "vttm_gem.h"
@@ -266,8 +267,9 @@ static int submit(struct vttm_exec *e, u64 *seqno)
 		return ret;
 
 	guard(rwsem_read)(&e->vdev->reset_lock);
-	if (e->vm->lost)
-		return -EIO;
+	ret = vttm_vm_can_submit(e->vm);
+	if (ret)
+		return ret;
 
 	e->job = vttm_job_create(vttm_engine_of_user(e->vdev, e->queue),
 				 &e->vm->entities[e->queue], VTTM_JOB_USER,
@@ -278,6 +280,7 @@ static int submit(struct vttm_exec *e, u64 *seqno)
 		return ret;
 	}
 	e->job->vm_label = e->vm->root->label;
+	e->job->ctx = vttm_ctx_get(e->vm->ctx);
 
 	drm_exec_init(&e->exec, DRM_EXEC_INTERRUPTIBLE_WAIT | DRM_EXEC_IGNORE_DUPLICATES,
 		      e->num_objs + 1);
@@ -297,7 +300,7 @@ static int submit(struct vttm_exec *e, u64 *seqno)
  * @file: DRM file
  *
  * Return: 0, -EINVAL, -E2BIG, -EFAULT, -ENOENT, -ENOMEM if BOs don't fit,
- * -EIO if the VM is lost, -EINTR or -ERESTARTSYS.
+ * -ECANCELED if the VM is banned, -EIO if it is lost, -EINTR or -ERESTARTSYS.
  */
 int vttm_submit_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
 {

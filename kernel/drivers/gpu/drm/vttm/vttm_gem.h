@@ -47,6 +47,8 @@ struct vttm_bo {
 	u32 priority;
 	/** @domain: Domain that it is in, for those without the resv. */
 	u32 domain;
+	/** @has_pages: There is memory behind it, for those without the resv. */
+	bool has_pages;
 	/** @cpu_access: The CPU is going to access it. Under the resv. */
 	bool cpu_access;
 	/** @exported: Its dma-buf, while there is one. Under &vttm_device.bos_lock. */

@@ -4,6 +4,9 @@
 #include <linux/slab.h>
 #include <linux/time64.h>
 
+#include <drm/drm_drv.h>
+
+#include "vttm_ctx.h"
 #include "vttm_drv.h"
 #include "vttm_job.h"
 #include "vttm_op.h"
@@ -69,6 +72,9 @@ struct vttm_job *vttm_job_create(struct vttm_engine *engine,
 	if (ret)
 		goto err_fence;
 
+	scoped_guard(spinlock_irqsave, &engine->vdev->idle_wq.lock)
+		engine->vdev->num_jobs++;
+
 	return job;
 
 err_fence:
@@ -84,14 +90,35 @@ err_free:
  */
 void vttm_job_destroy(struct vttm_job *job)
 {
+	struct vttm_device *vdev;
+
 	if (!job)
 		return;
 
+	vdev = job->engine->vdev;
 	drm_sched_job_cleanup(&job->base);
 	vttm_transfer_free(job->transfer);
 	vttm_op_list_free(job->ops);
+	vttm_ctx_put(job->ctx);
 	kfree(job->fence);
 	kfree(job);
+
+	/* Who waits for it to be the last takes the lock, too. */
+	guard(spinlock_irqsave)(&vdev->idle_wq.lock);
+	if (!--vdev->num_jobs)
+		wake_up_all_locked(&vdev->idle_wq);
+}
+
+/**
+ * vttm_jobs_are_over() - Are there no jobs?
+ * @vdev: the device
+ *
+ * Return: true if nothing will use the device on behalf of a job any more.
+ */
+bool vttm_jobs_are_over(struct vttm_device *vdev)
+{
+	guard(spinlock_irqsave)(&vdev->idle_wq.lock);
+	return !vdev->num_jobs;
 }
 
 /**
@@ -135,15 +162,14 @@ static void unqueue(struct vttm_job *job)
 	job->queued = false;
 }
 
-static struct dma_fence *vttm_sched_run_job(struct drm_sched_job *base)
+static struct dma_fence *run_job(struct vttm_job *job)
 {
-	struct vttm_job *job = to_vttm_job(base);
 	struct vttm_device *vdev = job->engine->vdev;
 	struct vttm_fence *fence = job->fence;
 
-	if (job->kind == VTTM_JOB_PROBE) {
+	if (vttm_ctx_is_banned(job->ctx)) {
 		unqueue(job);
-		return NULL;
+		return ERR_PTR(-ECANCELED);
 	}
 
 	/*
@@ -154,6 +180,8 @@ static struct dma_fence *vttm_sched_run_job(struct drm_sched_job *base)
 	vttm_op_list_run(vdev, job->ops);
 
 	job->fence = NULL;
+	fence->ctx = vttm_ctx_get(job->ctx);
+	fence->tag = job->tag;
 	vttm_engine_run(job->engine, fence, job->duration_ns);
 	unqueue(job);
 
@@ -174,13 +202,35 @@ static struct dma_fence *vttm_sched_run_job(struct drm_sched_job *base)
 	return &fence->base;
 }
 
-/* Only under the real clock: the job didn't end in time. */
-static enum drm_gpu_sched_stat vttm_sched_timedout_job(struct drm_sched_job *base)
+static struct dma_fence *vttm_sched_run_job(struct drm_sched_job *base)
 {
 	struct vttm_job *job = to_vttm_job(base);
+	struct dma_fence *fence;
+	int idx;
 
-	if (base->s_fence->parent)
-		vttm_engine_cancel(job->engine, base->s_fence->parent);
+	if (job->kind == VTTM_JOB_PROBE) {
+		unqueue(job);
+		return NULL;
+	}
+
+	/* Whatever it was to move is lost with the device. */
+	if (!drm_dev_enter(&job->engine->vdev->drm, &idx)) {
+		unqueue(job);
+		return ERR_PTR(-ENODEV);
+	}
+
+	fence = run_job(job);
+	drm_dev_exit(idx);
+	return fence;
+}
+
+/*
+ * Under the real clock: the engine says that its job hangs, or the scheduler's
+ * timer does. The engine knows better which job that is, if any.
+ */
+static enum drm_gpu_sched_stat vttm_sched_timedout_job(struct drm_sched_job *base)
+{
+	vttm_engine_recover(to_vttm_job(base)->engine);
 
 	/* Back to the list of pending jobs, where it is found finished. */
 	return DRM_GPU_SCHED_STAT_NO_HANG;

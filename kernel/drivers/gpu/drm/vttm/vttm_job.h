@@ -6,6 +6,7 @@
 
 #include <drm/gpu_scheduler.h>
 
+struct vttm_ctx;
 struct vttm_device;
 struct vttm_engine;
 struct vttm_fence;
@@ -37,6 +38,8 @@ struct vttm_job {
 	struct vttm_engine *engine;
 	/** @fence: Its fence, until it is given to the engine. */
 	struct vttm_fence *fence;
+	/** @ctx: Context of the VM that it belongs to, or NULL. Owned. */
+	struct vttm_ctx *ctx;
 	/** @transfer: Contents to move or clear, or NULL. Owned. */
 	struct vttm_transfer *transfer;
 	/** @ops: Operations to carry out, or NULL. Owned. */
@@ -64,6 +67,7 @@ struct vttm_job *vttm_job_create(struct vttm_engine *engine,
 				 enum vttm_job_kind kind, void *owner,
 				 u64 client_id);
 void vttm_job_destroy(struct vttm_job *job);
+bool vttm_jobs_are_over(struct vttm_device *vdev);
 struct dma_fence *vttm_job_arm(struct vttm_job *job);
 void vttm_job_push(struct vttm_job *job);
 

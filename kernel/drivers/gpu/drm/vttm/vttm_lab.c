@@ -6,8 +6,8 @@
 
 #include "vttm_drv.h"
 #include "vttm_lab.h"
+#include "vttm_pm.h"
 #include "vttm_reset.h"
-#include "vttm_throttle.h"
 
 static int lab_reset(struct vttm_device *vdev, struct drm_vttm_lab *args)
 {
@@ -23,16 +23,6 @@ static int lab_reset(struct vttm_device *vdev, struct drm_vttm_lab *args)
 		return ret;
 
 	return vttm_reset(vdev, &config);
-}
-
-static int lab_evict_all(struct vttm_device *vdev)
-{
-	int ret;
-
-	ret = ttm_resource_manager_evict_all(&vdev->bdev, &vdev->vram_mgr.base);
-	/* As after a suspend: nobody else has taken it. */
-	vttm_owners_reset(vdev);
-	return ret;
 }
 
 static int lab_swapout(struct vttm_device *vdev, struct drm_vttm_lab *args)
@@ -58,11 +48,14 @@ static int lab_device_op(struct vttm_device *vdev, struct drm_vttm_lab *args)
 	case DRM_VTTM_LAB_ADVANCE:
 		return vttm_clock_advance(vdev, args->value);
 	case DRM_VTTM_LAB_EVICT_ALL:
-		return lab_evict_all(vdev);
+		return vttm_evict_all(vdev);
 	case DRM_VTTM_LAB_SWAPOUT:
 		return lab_swapout(vdev, args);
 	case DRM_VTTM_LAB_SETTLE:
 		vttm_clock_settle(vdev);
+		return 0;
+	case DRM_VTTM_LAB_SET_JOB_TIMEOUT:
+		vttm_engines_set_timeout(vdev, args->value);
 		return 0;
 	default:
 		return -EINVAL;
@@ -81,6 +74,7 @@ static int lab_op(struct vttm_device *vdev, struct drm_vttm_lab *args,
 	case DRM_VTTM_LAB_EVICT_ALL:
 	case DRM_VTTM_LAB_SWAPOUT:
 	case DRM_VTTM_LAB_SETTLE:
+	case DRM_VTTM_LAB_SET_JOB_TIMEOUT:
 		ret = lab_device_op(vdev, args);
 		vttm_clock_end_op(vdev);
 		return ret;

@@ -95,8 +95,8 @@ err_busy:
  * @file: file of the controller; when it is closed the task is released
  * @id: number of the task
  *
- * Return: 0, -ENOENT, -EBUSY if an operation is under way, or -EINVAL under the
- * real clock.
+ * Return: 0, -ENOENT, -EBUSY if an operation is under way, -EINVAL under the
+ * real clock, or -ENODEV if the device goes.
  */
 int vttm_lockstep_begin(struct vttm_device *vdev, struct drm_file *file, u64 id)
 {
@@ -112,6 +112,8 @@ int vttm_lockstep_begin(struct vttm_device *vdev, struct drm_file *file, u64 id)
 		return -ENOENT;
 	if (task->phase != VTTM_TASK_IDLE)
 		return -EBUSY;
+	if (ls->closed)
+		return -ENODEV;
 
 	task->phase = VTTM_TASK_RUNNING;
 	task->controller = file;
@@ -228,6 +230,33 @@ int vttm_lockstep_state(struct vttm_device *vdev, u64 id, u32 *state)
 	return ret;
 }
 
+static void let_go(struct vttm_task *task)
+{
+	task->phase = VTTM_TASK_IDLE;
+	task->controller = NULL;
+	wake_up_all(&task->wq);
+}
+
+/**
+ * vttm_lockstep_release_all() - The device goes
+ * @vdev: the device
+ *
+ * All tasks run freely to the end of their operation, and none parks any more.
+ */
+void vttm_lockstep_release_all(struct vttm_device *vdev)
+{
+	struct vttm_lockstep *ls = &vdev->lockstep;
+	struct vttm_task *task;
+
+	scoped_guard(spinlock, &ls->lock) {
+		ls->closed = true;
+		list_for_each_entry(task, &ls->tasks, node)
+			let_go(task);
+	}
+
+	wake_up_all(&ls->rest_wq);
+}
+
 /**
  * vttm_lockstep_release_file() - A file is closed
  * @vdev: the device
@@ -247,10 +276,7 @@ void vttm_lockstep_release_file(struct vttm_device *vdev, struct drm_file *file)
 			if (task->file != file && task->controller != file)
 				continue;
 
-			task->phase = VTTM_TASK_IDLE;
-			task->controller = NULL;
-			wake_up_all(&task->wq);
-
+			let_go(task);
 			if (task->file == file) {
 				list_move(&task->node, &gone);
 				WRITE_ONCE(ls->num_tasks, ls->num_tasks - 1);

@@ -21,6 +21,8 @@ struct vttm_lockstep {
 	spinlock_t lock;
 	/** @tasks: The tasks. */
 	struct list_head tasks;
+	/** @closed: No task parks any more. */
+	bool closed;
 	/** @num_tasks: Length of @tasks; read without @lock to be quick. */
 	unsigned int num_tasks;
 	/** @rest_wq: Woken when a task comes to rest. */
@@ -38,6 +40,7 @@ int vttm_lockstep_end(struct vttm_device *vdev);
 int vttm_lockstep_step(struct vttm_device *vdev, u64 id, u32 *state);
 int vttm_lockstep_state(struct vttm_device *vdev, u64 id, u32 *state);
 void vttm_lockstep_release_file(struct vttm_device *vdev, struct drm_file *file);
+void vttm_lockstep_release_all(struct vttm_device *vdev);
 
 #else /* !CONFIG_DMA_LAB */
 
@@ -84,6 +87,10 @@ static inline int vttm_lockstep_state(struct vttm_device *vdev, u64 id, u32 *sta
 
 static inline void vttm_lockstep_release_file(struct vttm_device *vdev,
 					      struct drm_file *file)
+{
+}
+
+static inline void vttm_lockstep_release_all(struct vttm_device *vdev)
 {
 }
 

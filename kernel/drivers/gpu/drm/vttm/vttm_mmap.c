@@ -147,6 +147,7 @@ static vm_fault_t vttm_gem_fault_reserved(struct vm_fault *vmf)
 	struct vm_area_struct *vma = vmf->vma;
 	struct ttm_buffer_object *tbo = vma->vm_private_data;
 	unsigned long page, num = TTM_BO_VM_NUM_PREFAULT;
+	vm_fault_t ret;
 
 	page = vmf->pgoff - drm_vma_node_start(&tbo->base.vma_node);
 	if (tbo->resource->mem_type == TTM_PL_VRAM && page < PFN_UP(tbo->base.size)) {
@@ -155,7 +156,13 @@ static vm_fault_t vttm_gem_fault_reserved(struct vm_fault *vmf)
 			return VM_FAULT_OOM;
 	}
 
-	return ttm_bo_vm_fault_reserved(vmf, vma->vm_page_prot, num);
+	ret = ttm_bo_vm_fault_reserved(vmf, vma->vm_page_prot, num);
+
+	/* In SYSTEM it gets its pages, or gets them back, when it is accessed. */
+	if (ret == VM_FAULT_NOPAGE && tbo->ttm && ttm_tt_is_populated(tbo->ttm))
+		WRITE_ONCE(to_vttm_bo(tbo)->has_pages, true);
+
+	return ret;
 }
 
 static vm_fault_t vttm_gem_fault(struct vm_fault *vmf)
@@ -185,12 +192,33 @@ static vm_fault_t vttm_gem_fault(struct vm_fault *vmf)
 	return ret;
 }
 
+/* For debuggers. */
+static int vttm_gem_access(struct vm_area_struct *vma, unsigned long addr, void *buf,
+			   int len, int write)
+{
+	struct ttm_buffer_object *tbo = vma->vm_private_data;
+	int idx, ret;
+
+	if (!drm_dev_enter(tbo->base.dev, &idx))
+		return -EIO;
+
+	ret = ttm_bo_vm_access(vma, addr, buf, len, write);
+	if (ret > 0 && !dma_resv_lock_interruptible(tbo->base.resv, NULL)) {
+		if (tbo->ttm && ttm_tt_is_populated(tbo->ttm))
+			WRITE_ONCE(to_vttm_bo(tbo)->has_pages, true);
+		dma_resv_unlock(tbo->base.resv);
+	}
+
+	drm_dev_exit(idx);
+	return ret;
+}
+
 /** vttm_gem_vm_ops - Operations of mappings. */
 const struct vm_operations_struct vttm_gem_vm_ops = {
 	.fault = vttm_gem_fault,
 	.open = ttm_bo_vm_open,
 	.close = ttm_bo_vm_close,
-	.access = ttm_bo_vm_access,
+	.access = vttm_gem_access,
 };
 
 /**
@@ -271,30 +299,12 @@ static int vmap_pinned(struct vttm_bo *bo)
 	return bo->vaddr ? 0 : -ENOMEM;
 }
 
-/**
- * vttm_gem_vmap() - Map a BO for the kernel
- * @obj: the BO, with its reservation lock held
- * @map: returns the address
- *
- * Pins it where it is, in GTT if that is nowhere yet.
- *
- * Return: 0, -EOPNOTSUPP if the device has no contents, or what pinning or
- * mapping returns.
- */
-int vttm_gem_vmap(struct drm_gem_object *obj, struct iosys_map *map)
+static int gem_vmap(struct drm_gem_object *obj, struct iosys_map *map)
 {
 	struct vttm_bo *bo = gem_to_vttm_bo(obj);
 	struct ttm_resource *res = bo->tbo.resource;
 	u32 domain;
 	int ret;
-
-	dma_resv_assert_held(obj->resv);
-
-	if (to_vttm_device(obj->dev)->config.no_contents)
-		return -EOPNOTSUPP;
-
-	if (drm_gem_is_imported(obj))
-		return dma_buf_vmap(obj->import_attach->dmabuf, map);
 
 	domain = res && res->mem_type == TTM_PL_VRAM ? DRM_VTTM_DOMAIN_VRAM :
 						       DRM_VTTM_DOMAIN_GTT;
@@ -313,6 +323,36 @@ int vttm_gem_vmap(struct drm_gem_object *obj, struct iosys_map *map)
 	bo->vmap_count++;
 	iosys_map_set_vaddr(map, bo->vaddr);
 	return 0;
+}
+
+/**
+ * vttm_gem_vmap() - Map a BO for the kernel
+ * @obj: the BO, with its reservation lock held
+ * @map: returns the address
+ *
+ * Pins it where it is, in GTT if that is nowhere yet.
+ *
+ * Return: 0, -EOPNOTSUPP if the device has no contents, -ENODEV if it is gone, or
+ * what pinning or mapping returns.
+ */
+int vttm_gem_vmap(struct drm_gem_object *obj, struct iosys_map *map)
+{
+	int idx, ret;
+
+	dma_resv_assert_held(obj->resv);
+
+	if (to_vttm_device(obj->dev)->config.no_contents)
+		return -EOPNOTSUPP;
+
+	if (drm_gem_is_imported(obj))
+		return dma_buf_vmap(obj->import_attach->dmabuf, map);
+
+	if (!drm_dev_enter(obj->dev, &idx))
+		return -ENODEV;
+
+	ret = gem_vmap(obj, map);
+	drm_dev_exit(idx);
+	return ret;
 }
 
 /**

@@ -8,6 +8,7 @@
  * Memory that isn't there is allocated when the job is submitted.
  */
 
+#include <linux/nospec.h>
 #include <linux/overflow.h>
 #include <linux/slab.h>
 
@@ -21,13 +22,20 @@
 #include "vttm_op.h"
 #include "vttm_op_list.h"
 
-/* A range of the size that an operation has, within the BO. */
-static bool in_bounds(struct drm_gem_object *obj, u64 offset, u64 size)
+/*
+ * A range of the size that an operation has, within the BO. The offset says
+ * which of its pages is looked up: that must not be speculated about.
+ */
+static bool in_bounds(struct drm_gem_object *obj, u64 *offset, u64 size)
 {
 	u64 end;
 
-	return IS_ALIGNED(offset | size, VTTM_OP_ALIGN) && size &&
-	       !check_add_overflow(offset, size, &end) && end <= obj->size;
+	if (!IS_ALIGNED(*offset | size, VTTM_OP_ALIGN) || !size ||
+	    check_add_overflow(*offset, size, &end) || end > obj->size)
+		return false;
+
+	*offset = array_index_nospec(*offset, obj->size);
+	return true;
 }
 
 static bool overlap(u64 a, u64 a_size, u64 b, u64 b_size)
@@ -56,7 +64,7 @@ static bool valid_op(const struct drm_vttm_op *op)
 }
 
 /* Look up the BOs of an operation; vttm_ops_put() drops them, also on error. */
-static int lookup_op(struct vttm_exec *e, const struct drm_vttm_op *op,
+static int lookup_op(struct vttm_exec *e, struct drm_vttm_op *op,
 		     struct drm_gem_object **objs)
 {
 	u64 dst_size = op->type == DRM_VTTM_OP_CHECKSUM ? sizeof(u32) : op->size;
@@ -71,7 +79,7 @@ static int lookup_op(struct vttm_exec *e, const struct drm_vttm_op *op,
 	if (IS_ERR(obj))
 		return PTR_ERR(obj);
 	objs[0] = obj;
-	if (!in_bounds(obj, op->dst_offset, dst_size))
+	if (!in_bounds(obj, &op->dst_offset, dst_size))
 		return -EINVAL;
 
 	if (op->type == DRM_VTTM_OP_FILL)
@@ -81,7 +89,7 @@ static int lookup_op(struct vttm_exec *e, const struct drm_vttm_op *op,
 	if (IS_ERR(obj))
 		return PTR_ERR(obj);
 	objs[1] = obj;
-	if (!in_bounds(obj, op->src_offset, op->size))
+	if (!in_bounds(obj, &op->src_offset, op->size))
 		return -EINVAL;
 
 	if (objs[0] == objs[1] &&

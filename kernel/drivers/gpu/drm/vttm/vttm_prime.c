@@ -18,6 +18,7 @@
 #include <linux/file_ref.h>
 #include <linux/fs.h>
 
+#include <drm/drm_drv.h>
 #include <drm/drm_prime.h>
 #include <drm/drm_print.h>
 #include <drm/ttm/ttm_bo.h>
@@ -45,12 +46,23 @@ static int vttm_dma_buf_attach(struct dma_buf *dma_buf,
 	struct vttm_bo *bo = dma_buf_to_vttm_bo(dma_buf);
 
 	attach->peer2peer = false;
+	if (drm_dev_is_unplugged(bo->tbo.base.dev))
+		return -ENODEV;
+
 	return can_share(to_vttm_device(bo->tbo.base.dev)) ? 0 : -EOPNOTSUPP;
 }
 
 static int vttm_dma_buf_pin(struct dma_buf_attachment *attach)
 {
-	return vttm_bo_pin_in(dma_buf_to_vttm_bo(attach->dmabuf), DRM_VTTM_DOMAIN_GTT);
+	struct vttm_bo *bo = dma_buf_to_vttm_bo(attach->dmabuf);
+	int idx, ret;
+
+	if (!drm_dev_enter(bo->tbo.base.dev, &idx))
+		return -ENODEV;
+
+	ret = vttm_bo_pin_in(bo, DRM_VTTM_DOMAIN_GTT);
+	drm_dev_exit(idx);
+	return ret;
 }
 
 static void vttm_dma_buf_unpin(struct dma_buf_attachment *attach)
@@ -58,15 +70,13 @@ static void vttm_dma_buf_unpin(struct dma_buf_attachment *attach)
 	vttm_bo_unpin(dma_buf_to_vttm_bo(attach->dmabuf));
 }
 
-static struct sg_table *vttm_dma_buf_map(struct dma_buf_attachment *attach,
-					 enum dma_data_direction dir)
+static struct sg_table *map_attachment(struct vttm_bo *bo,
+				       struct dma_buf_attachment *attach,
+				       enum dma_data_direction dir)
 {
-	struct vttm_bo *bo = dma_buf_to_vttm_bo(attach->dmabuf);
 	struct ttm_operation_ctx ctx = {};
 	struct sg_table *sgt;
 	int ret;
-
-	dma_resv_assert_held(bo->tbo.base.resv);
 
 	if (!bo->tbo.pin_count) {
 		vttm_bo_placement_from_domain(bo, DRM_VTTM_DOMAIN_GTT);
@@ -94,6 +104,24 @@ static struct sg_table *vttm_dma_buf_map(struct dma_buf_attachment *attach,
 	return sgt;
 }
 
+static struct sg_table *vttm_dma_buf_map(struct dma_buf_attachment *attach,
+					 enum dma_data_direction dir)
+{
+	struct vttm_bo *bo = dma_buf_to_vttm_bo(attach->dmabuf);
+	struct sg_table *sgt;
+	int idx;
+
+	dma_resv_assert_held(bo->tbo.base.resv);
+
+	/* What was mapped before stays: it is memory of the guest. */
+	if (!drm_dev_enter(bo->tbo.base.dev, &idx))
+		return ERR_PTR(-ENODEV);
+
+	sgt = map_attachment(bo, attach, dir);
+	drm_dev_exit(idx);
+	return sgt;
+}
+
 static void vttm_dma_buf_unmap(struct dma_buf_attachment *attach,
 			       struct sg_table *sgt, enum dma_data_direction dir)
 {
@@ -108,11 +136,14 @@ static int vttm_dma_buf_begin_cpu_access(struct dma_buf *dma_buf,
 {
 	struct vttm_bo *bo = dma_buf_to_vttm_bo(dma_buf);
 	struct ttm_operation_ctx ctx = { .interruptible = true };
-	long ret;
+	int idx, ret;
+
+	if (!drm_dev_enter(bo->tbo.base.dev, &idx))
+		return -ENODEV;
 
 	ret = dma_resv_lock_interruptible(dma_buf->resv, NULL);
 	if (ret)
-		return ret;
+		goto out_exit;
 
 	if (dir != DMA_TO_DEVICE && !bo->tbo.pin_count &&
 	    (bo->allowed & DRM_VTTM_DOMAIN_GTT)) {
@@ -121,6 +152,8 @@ static int vttm_dma_buf_begin_cpu_access(struct dma_buf *dma_buf,
 	}
 	dma_resv_unlock(dma_buf->resv);
 
+out_exit:
+	drm_dev_exit(idx);
 	return ret;
 }
 
@@ -297,29 +330,12 @@ void vttm_prime_unmap_import(struct vttm_bo *bo, struct ttm_tt *tt)
 	tt->sg = NULL;
 }
 
-/**
- * vttm_prime_import() - Import a dma-buf
- * @drm: DRM device
- * @dma_buf: the dma-buf
- *
- * Return: the BO, or an ERR_PTR(): -EOPNOTSUPP under the virtual clock and
- * without contents, where only BOs of this device can be imported.
- */
-struct drm_gem_object *vttm_prime_import(struct drm_device *drm,
-					 struct dma_buf *dma_buf)
+static struct drm_gem_object *import_foreign(struct vttm_device *vdev,
+					     struct dma_buf *dma_buf)
 {
-	struct vttm_device *vdev = to_vttm_device(drm);
 	struct dma_buf_attachment *attach;
 	struct drm_gem_object *obj;
 	struct vttm_bo *bo;
-
-	if (dma_buf->ops == &vttm_dma_buf_ops) {
-		obj = dma_buf->priv;
-		if (obj->dev == drm) {
-			drm_gem_object_get(obj);
-			return obj;
-		}
-	}
 
 	guard(rwsem_read)(&vdev->reset_lock);
 
@@ -331,7 +347,7 @@ struct drm_gem_object *vttm_prime_import(struct drm_device *drm,
 		return ERR_CAST(bo);
 	obj = &bo->tbo.base;
 
-	attach = dma_buf_dynamic_attach(dma_buf, drm->dev, &vttm_attach_ops, obj);
+	attach = dma_buf_dynamic_attach(dma_buf, vdev->drm.dev, &vttm_attach_ops, obj);
 	if (IS_ERR(attach)) {
 		drm_gem_object_put(obj);
 		return ERR_CAST(attach);
@@ -339,5 +355,35 @@ struct drm_gem_object *vttm_prime_import(struct drm_device *drm,
 
 	get_dma_buf(dma_buf);
 	obj->import_attach = attach;
+	return obj;
+}
+
+/**
+ * vttm_prime_import() - Import a dma-buf
+ * @drm: DRM device
+ * @dma_buf: the dma-buf
+ *
+ * Return: the BO, or an ERR_PTR(): -EOPNOTSUPP under the virtual clock and
+ * without contents, where only BOs of this device can be imported, or -ENODEV.
+ */
+struct drm_gem_object *vttm_prime_import(struct drm_device *drm,
+					 struct dma_buf *dma_buf)
+{
+	struct drm_gem_object *obj;
+	int idx;
+
+	if (dma_buf->ops == &vttm_dma_buf_ops) {
+		obj = dma_buf->priv;
+		if (obj->dev == drm) {
+			drm_gem_object_get(obj);
+			return obj;
+		}
+	}
+
+	if (!drm_dev_enter(drm, &idx))
+		return ERR_PTR(-ENODEV);
+
+	obj = import_foreign(to_vttm_device(drm), dma_buf);
+	drm_dev_exit(idx);
 	return obj;
 }

@@ -6,6 +6,7 @@
 
 #include "vttm_drv.h"
 #include "vttm_gem.h"
+#include "vttm_job.h"
 #include "vttm_reset.h"
 #include "vttm_throttle.h"
 #include "vttm_vm.h"
@@ -72,7 +73,7 @@ void vttm_drain(struct vttm_device *vdev)
 	if (vdev->config.virtual_clock)
 		vttm_clock_run_dry(vdev);
 	else
-		wait_event(vdev->idle_wq, is_drained(vdev));
+		wait_event(vdev->idle_wq, is_drained(vdev) && vttm_jobs_are_over(vdev));
 
 	vttm_clock_settle(vdev);
 }
@@ -127,6 +128,7 @@ static int rebuild(struct vttm_device *vdev, const struct vttm_config *config)
 	vttm_event_log_reset(&vdev->events);
 	atomic64_set(&vdev->bytes_moved, 0);
 	atomic64_set(&vdev->evictions, 0);
+	atomic64_set(&vdev->hangs, 0);
 
 	ret = vttm_vram_mgr_init(vdev);
 	vttm_gtt_mgr_init(vdev);

@@ -140,6 +140,16 @@ static void move_notify(struct ttm_buffer_object *tbo, bool evict,
 	});
 
 	WRITE_ONCE(bo->domain, vttm_mem_type_to_domain(new_mem->mem_type));
+	/* In SYSTEM it keeps those it has had; an import has no mapping there. */
+	WRITE_ONCE(bo->has_pages, new_mem->mem_type != TTM_PL_SYSTEM ||
+		   (old_mem && old_mem->mem_type != TTM_PL_SYSTEM &&
+		    tbo->type != ttm_bo_type_sg));
+}
+
+static void vttm_swap_notify(struct ttm_buffer_object *tbo)
+{
+	if (vttm_bo_is_vttm_bo(tbo))
+		WRITE_ONCE(to_vttm_bo(tbo)->has_pages, false);
 }
 
 /* As amdgpu_move_blit(). */
@@ -218,6 +228,7 @@ static const struct ttm_device_funcs vttm_ttm_funcs = {
 	.eviction_valuable = ttm_bo_eviction_valuable,
 	.evict_flags = vttm_evict_flags,
 	.move = vttm_bo_move,
+	.swap_notify = vttm_swap_notify,
 	.io_mem_reserve = vttm_io_mem_reserve,
 	.io_mem_pfn = vttm_io_mem_pfn,
 	.access_memory = vttm_access_memory,

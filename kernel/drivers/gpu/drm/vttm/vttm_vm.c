@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
 #include <linux/dma-resv.h>
+#include <linux/jiffies.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 
 #include <drm/drm_exec.h>
 
+#include "vttm_ctx.h"
 #include "vttm_drv.h"
 #include "vttm_gem.h"
 #include "vttm_pin.h"
 #include "vttm_vm.h"
+
+/* How long a file that is closed waits for its submissions. */
+#define VTTM_CLOSE_TIMEOUT_MS	1000
 
 static void destroy_entities(struct vttm_vm *vm, unsigned int num)
 {
@@ -16,22 +22,30 @@ static void destroy_entities(struct vttm_vm *vm, unsigned int num)
 		drm_sched_entity_destroy(&vm->entities[num]);
 }
 
+/* The entities of a VM and the context that they refer to. */
 static int init_entities(struct vttm_vm *vm)
 {
+	struct vttm_ctx *ctx = vttm_ctx_create();
 	unsigned int i;
 	int ret;
+
+	if (!ctx)
+		return -ENOMEM;
 
 	for (i = 0; i < VTTM_NUM_USER_ENGINES; i++) {
 		struct drm_gpu_scheduler *sched = &vttm_engine_of_user(vm->vdev, i)->sched;
 
 		ret = drm_sched_entity_init(&vm->entities[i], DRM_SCHED_PRIORITY_NORMAL,
-					    &sched, 1, NULL);
+					    &sched, 1, &ctx->banned);
 		if (ret) {
 			destroy_entities(vm, i);
+			vttm_ctx_put(ctx);
 			return ret;
 		}
 	}
 
+	vttm_ctx_put(vm->ctx);
+	vm->ctx = ctx;
 	return 0;
 }
 
@@ -120,21 +134,49 @@ static void wait_for_submissions(struct vttm_vm *vm)
 	}
 }
 
+/*
+ * Nothing but a foreign fence that never signals makes anybody wait long, and
+ * nobody who has been killed waits.
+ */
+static void leave(struct vttm_vm *vm)
+{
+	long left = msecs_to_jiffies(VTTM_CLOSE_TIMEOUT_MS);
+	struct dma_fence *fence;
+	unsigned long index;
+
+	/* As drm_sched_entity_flush(). */
+	if ((current->flags & PF_EXITING) && current->exit_code == SIGKILL) {
+		vttm_ctx_kill(vm->vdev, vm->ctx);
+		return;
+	}
+
+	for (index = vm->seqno; index >= vm->first_seqno && left > 0; index--) {
+		fence = xa_load(&vm->fences, index);
+		if (fence)
+			left = dma_fence_wait_timeout(fence, true, left);
+	}
+}
+
 /**
  * vttm_vm_postclose() - Free the VM of a file whose handles are closed
  * @drm: DRM device
  * @file: the file
  *
- * Waits for its submissions.
+ * Waits for its submissions, under the real clock for a while: those that were
+ * given to an engine end when they do, those that wait for something are
+ * cancelled. If the process was killed all of them are.
  */
 void vttm_vm_postclose(struct drm_device *drm, struct drm_file *file)
 {
 	struct vttm_device *vdev = to_vttm_device(drm);
 	struct vttm_vm *vm = file->driver_priv;
 
-	wait_for_submissions(vm);
-
 	scoped_guard(rwsem_read, &vdev->reset_lock) {
+		if (vdev->config.virtual_clock)
+			wait_for_submissions(vm);
+		else
+			leave(vm);
+
 		scoped_guard(spinlock, &vdev->vms_lock)
 			list_del(&vm->node);
 
@@ -147,6 +189,7 @@ void vttm_vm_postclose(struct drm_device *drm, struct drm_file *file)
 
 	vttm_owner_fini(vm);
 	drop_fences(vm);
+	vttm_ctx_put(vm->ctx);
 	xa_destroy(&vm->bos);
 	ttm_lru_bulk_move_fini(&vdev->bdev, &vm->bulk_move);
 	drm_gem_object_put(&vm->root->base);
@@ -172,6 +215,20 @@ int vttm_vm_reset(struct vttm_vm *vm)
 	ret = init_entities(vm);
 	vm->lost = ret;
 	return ret;
+}
+
+/**
+ * vttm_vm_can_submit() - Does a VM accept submissions?
+ * @vm: the VM
+ *
+ * Return: 0, -ECANCELED if it is banned, or -EIO if it is lost.
+ */
+int vttm_vm_can_submit(struct vttm_vm *vm)
+{
+	if (vm->lost)
+		return -EIO;
+
+	return vttm_ctx_is_banned(vm->ctx) ? -ECANCELED : 0;
 }
 
 /**
@@ -336,10 +393,10 @@ int vttm_vm_add_fence(struct vttm_vm *vm, struct dma_fence *fence)
 
 	xa_store(&vm->fences, ++vm->seqno, dma_fence_get(fence), GFP_NOWAIT);
 
-	/* Each engine finishes them in order. */
+	/* Each engine finishes them in order. How one failed can still be asked. */
 	while (vm->first_seqno < vm->seqno) {
 		old = xa_load(&vm->fences, vm->first_seqno);
-		if (old && !dma_fence_is_signaled(old))
+		if (old && (!dma_fence_is_signaled(old) || old->error))
 			break;
 		dma_fence_put(xa_erase(&vm->fences, vm->first_seqno++));
 	}

@@ -15,6 +15,7 @@
 struct drm_device;
 struct drm_file;
 struct vttm_bo;
+struct vttm_ctx;
 struct vttm_device;
 struct vttm_root;
 
@@ -30,6 +31,8 @@ struct vttm_vm {
 	struct vttm_root *root;
 	/** @owner: Owner of jobs, see &drm_sched_fence.owner. Not a pointer. */
 	void *owner;
+	/** @ctx: What its jobs refer to. A reset replaces it. */
+	struct vttm_ctx *ctx;
 	/** @bulk_move: Private BOs, which move in the LRU together. */
 	struct ttm_lru_bulk_move bulk_move;
 	/**
@@ -68,6 +71,7 @@ struct vttm_vm_bo {
 int vttm_vm_open(struct drm_device *drm, struct drm_file *file);
 void vttm_vm_postclose(struct drm_device *drm, struct drm_file *file);
 int vttm_vm_reset(struct vttm_vm *vm);
+int vttm_vm_can_submit(struct vttm_vm *vm);
 
 int vttm_vm_open_bo(struct vttm_vm *vm, struct vttm_bo *bo);
 void vttm_vm_close_bo(struct vttm_vm *vm, struct vttm_bo *bo);
