@@ -15,6 +15,8 @@
 #define VTTM_MAX_LATENCY_NS	BIT_ULL(50)
 #define VTTM_MAX_LOG2_MBPS	32
 
+#define VTTM_MAX_CRTCS		4
+
 static unsigned int vram_size_mb = 256;
 module_param(vram_size_mb, uint, 0444);
 MODULE_PARM_DESC(vram_size_mb, "Size of video memory, MiB (default: 256)");
@@ -38,6 +40,10 @@ MODULE_PARM_DESC(copy_latency_ns, "Fixed part of each copy or fill, ns (default:
 static unsigned int log2_max_mbps = 3;
 module_param(log2_max_mbps, uint, 0444);
 MODULE_PARM_DESC(log2_max_mbps, "Move budget, log2 of MiB/s (default: 3, 0: move nothing)");
+
+static unsigned int num_crtcs = 1;
+module_param(num_crtcs, uint, 0444);
+MODULE_PARM_DESC(num_crtcs, "CRTCs, each with a monitor (default: 1, 0: no display, at most 4)");
 
 static bool virtual_clock;
 module_param(virtual_clock, bool, 0444);
@@ -67,6 +73,7 @@ void vttm_config_init_default(struct vttm_config *config)
 		.copy_latency_ns = copy_latency_ns,
 		.log2_max_mbps = log2_max_mbps,
 		.job_timeout_ns = default_job_timeout_ns(virtual_clock),
+		.num_crtcs = num_crtcs,
 		.virtual_clock = virtual_clock,
 	};
 }
@@ -123,5 +130,6 @@ bool vttm_config_is_valid(const struct vttm_config *config)
 	       valid_bandwidth(config->vram_bandwidth) &&
 	       valid_bandwidth(config->link_bandwidth) &&
 	       config->copy_latency_ns <= VTTM_MAX_LATENCY_NS &&
-	       config->log2_max_mbps <= VTTM_MAX_LOG2_MBPS;
+	       config->log2_max_mbps <= VTTM_MAX_LOG2_MBPS &&
+	       config->num_crtcs <= VTTM_MAX_CRTCS;
 }

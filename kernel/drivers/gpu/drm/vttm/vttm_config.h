@@ -27,6 +27,8 @@ struct vttm_config {
 	u32 log2_max_mbps;
 	/** @job_timeout_ns: Jobs that take longer hang; 0: none does. */
 	u64 job_timeout_ns;
+	/** @num_crtcs: CRTCs; stays what it was when the device was created. */
+	u32 num_crtcs;
 	/** @virtual_clock: Time advances by modelled durations only. */
 	bool virtual_clock;
 	/** @no_contents: Copies and fills take time but move no data. */

@@ -24,7 +24,9 @@
 #include "vttm_drv.h"
 #include "vttm_exec.h"
 #include "vttm_fdinfo.h"
+#include "vttm_fb.h"
 #include "vttm_gem.h"
+#include "vttm_kms.h"
 #include "vttm_lab.h"
 #include "vttm_pin.h"
 #include "vttm_pm.h"
@@ -134,12 +136,13 @@ static const struct file_operations vttm_driver_fops = {
 };
 
 static const struct drm_driver vttm_driver = {
-	.driver_features = DRIVER_GEM | DRIVER_RENDER |
+	.driver_features = DRIVER_GEM | DRIVER_RENDER | DRIVER_MODESET | DRIVER_ATOMIC |
 			   DRIVER_SYNCOBJ | DRIVER_SYNCOBJ_TIMELINE,
 	.open = vttm_vm_open,
 	.postclose = vttm_vm_postclose,
 	.gem_prime_import = vttm_prime_import,
 	.show_fdinfo = vttm_show_fdinfo,
+	.dumb_create = vttm_dumb_create,
 	.ioctls = vttm_ioctls,
 	.num_ioctls = ARRAY_SIZE(vttm_ioctls),
 	.fops = &vttm_driver_fops,
@@ -239,6 +242,10 @@ static int vttm_probe(struct platform_device *pdev)
 	if (ret)
 		return ret;
 
+	ret = vttm_kms_init(vdev);
+	if (ret)
+		return ret;
+
 	vttm_debugfs_init(vdev);
 	vttm_retry_debugfs_init(vdev);
 
@@ -253,6 +260,7 @@ static void vttm_remove(struct platform_device *pdev)
 	vttm_lockstep_release_all(vdev);
 	vttm_engines_kill(vdev, -ENODEV);
 	drm_dev_unplug(&vdev->drm);
+	vttm_kms_shutdown(vdev);
 }
 
 static struct platform_driver vttm_platform_driver = {

@@ -97,6 +97,8 @@ struct vttm_bo *vttm_bo_create_import(struct vttm_device *vdev,
 				      struct dma_buf *dma_buf);
 struct vttm_root *vttm_root_create(struct vttm_device *vdev);
 
+int vttm_gem_create_handle(struct drm_file *file, struct drm_vttm_gem_create *args,
+			   u32 *handle);
 int vttm_gem_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int vttm_gem_mmap_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int vttm_gem_info_ioctl(struct drm_device *drm, void *data, struct drm_file *file);

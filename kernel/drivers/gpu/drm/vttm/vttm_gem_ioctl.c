@@ -64,28 +64,43 @@ static int create_handle(struct vttm_device *vdev, struct drm_file *file,
 }
 
 /**
+ * vttm_gem_create_handle() - Create a BO for a file
+ * @file: the file
+ * @args: what it is to be like; allowed domains are filled in
+ * @handle: returns its handle
+ *
+ * Return: 0, -EINVAL for invalid arguments, -ENOMEM if there is no room, or
+ * -ERESTARTSYS.
+ */
+int vttm_gem_create_handle(struct drm_file *file, struct drm_vttm_gem_create *args,
+			   u32 *handle)
+{
+	struct vttm_device *vdev = to_vttm_device(file->minor->dev);
+	int ret;
+
+	ret = check_create_args(args);
+	if (ret)
+		return ret;
+
+	ret = create_handle(vdev, file, args, handle);
+	vttm_clock_end_op(vdev);
+	return ret;
+}
+
+/**
  * vttm_gem_create_ioctl() - Create a BO
  * @drm: DRM device
  * @data: struct drm_vttm_gem_create
  * @file: DRM file
  *
- * Return: 0, -EINVAL for invalid arguments, -ENOMEM if there is no room, or
- * -ERESTARTSYS.
+ * Return: as vttm_gem_create_handle().
  */
 int vttm_gem_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
 {
-	struct vttm_device *vdev = to_vttm_device(drm);
 	struct drm_vttm_gem_create args = *(struct drm_vttm_gem_create *)data;
 	struct drm_vttm_gem_create *out = data;
-	int ret;
 
-	ret = check_create_args(&args);
-	if (ret)
-		return ret;
-
-	ret = create_handle(vdev, file, &args, &out->handle);
-	vttm_clock_end_op(vdev);
-	return ret;
+	return vttm_gem_create_handle(file, &args, &out->handle);
 }
 
 /**

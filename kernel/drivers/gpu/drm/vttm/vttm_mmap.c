@@ -277,32 +277,68 @@ static struct page **get_pages(struct ttm_buffer_object *tbo)
 	return pages;
 }
 
-static int vmap_pinned(struct vttm_bo *bo)
+/**
+ * vttm_bo_map() - Map a BO for the kernel where it is pinned
+ * @bo: the BO, with its reservation lock held
+ * @vaddr: returns the address, NULL if the device keeps no contents
+ *
+ * Its contents may still be on their way.
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int vttm_bo_map(struct vttm_bo *bo, void **vaddr)
 {
 	struct ttm_buffer_object *tbo = &bo->tbo;
 	struct page **pages;
+
+	dma_resv_assert_held(tbo->base.resv);
+	WARN_ON_ONCE(!tbo->pin_count);
+
+	if (!bo->vmap_count && !bdev_to_vttm_device(tbo->bdev)->config.no_contents) {
+		pages = get_pages(tbo);
+		if (IS_ERR(pages))
+			return PTR_ERR(pages);
+
+		bo->vaddr = vmap(pages, PFN_UP(tbo->base.size), VM_MAP, PAGE_KERNEL);
+		kvfree(pages);
+		if (!bo->vaddr)
+			return -ENOMEM;
+	}
+
+	bo->vmap_count++;
+	*vaddr = bo->vaddr;
+	return 0;
+}
+
+/**
+ * vttm_bo_unmap() - Take back vttm_bo_map()
+ * @bo: the BO, with its reservation lock held
+ */
+void vttm_bo_unmap(struct vttm_bo *bo)
+{
+	dma_resv_assert_held(bo->tbo.base.resv);
+
+	if (!--bo->vmap_count) {
+		vunmap(bo->vaddr);
+		bo->vaddr = NULL;
+	}
+}
+
+/* Mapped once contents that are on their way have arrived. */
+static int map_settled(struct vttm_bo *bo, void **vaddr)
+{
 	long ret;
 
-	/* Contents that are still on their way. */
-	ret = dma_resv_wait_timeout(tbo->base.resv, DMA_RESV_USAGE_KERNEL, false,
+	ret = dma_resv_wait_timeout(bo->tbo.base.resv, DMA_RESV_USAGE_KERNEL, false,
 				    MAX_SCHEDULE_TIMEOUT);
-	if (ret < 0)
-		return ret;
-
-	pages = get_pages(tbo);
-	if (IS_ERR(pages))
-		return PTR_ERR(pages);
-
-	bo->vaddr = vmap(pages, PFN_UP(tbo->base.size), VM_MAP, PAGE_KERNEL);
-	kvfree(pages);
-
-	return bo->vaddr ? 0 : -ENOMEM;
+	return ret < 0 ? ret : vttm_bo_map(bo, vaddr);
 }
 
 static int gem_vmap(struct drm_gem_object *obj, struct iosys_map *map)
 {
 	struct vttm_bo *bo = gem_to_vttm_bo(obj);
 	struct ttm_resource *res = bo->tbo.resource;
+	void *vaddr;
 	u32 domain;
 	int ret;
 
@@ -312,16 +348,13 @@ static int gem_vmap(struct drm_gem_object *obj, struct iosys_map *map)
 	if (ret)
 		return ret;
 
-	if (!bo->vmap_count) {
-		ret = vmap_pinned(bo);
-		if (ret) {
-			vttm_bo_unpin(bo);
-			return ret;
-		}
+	ret = map_settled(bo, &vaddr);
+	if (ret) {
+		vttm_bo_unpin(bo);
+		return ret;
 	}
 
-	bo->vmap_count++;
-	iosys_map_set_vaddr(map, bo->vaddr);
+	iosys_map_set_vaddr(map, vaddr);
 	return 0;
 }
 
@@ -371,9 +404,6 @@ void vttm_gem_vunmap(struct drm_gem_object *obj, struct iosys_map *map)
 		return;
 	}
 
-	if (!--bo->vmap_count) {
-		vunmap(bo->vaddr);
-		bo->vaddr = NULL;
-	}
+	vttm_bo_unmap(bo);
 	vttm_bo_unpin(bo);
 }

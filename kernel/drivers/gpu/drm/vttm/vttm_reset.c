@@ -109,6 +109,7 @@ static int try_drain(struct vttm_device *vdev)
 /* Go on after an error, so that as much as possible works. */
 static int rebuild(struct vttm_device *vdev, const struct vttm_config *config)
 {
+	const u32 num_crtcs = vdev->config.num_crtcs;
 	struct vttm_vm *vm;
 	int ret, err;
 
@@ -120,6 +121,7 @@ static int rebuild(struct vttm_device *vdev, const struct vttm_config *config)
 	vttm_vram_store_fini(&vdev->vram_store);
 
 	vdev->config = *config;
+	vdev->config.num_crtcs = num_crtcs;
 	vttm_engines_reset(vdev);
 	vttm_clock_reset(vdev);
 	vttm_budget_init(&vdev->budget);
