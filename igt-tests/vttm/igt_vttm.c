@@ -23,13 +23,13 @@ static bool is_vttm(int fd)
 	return !ioctl(fd, DRM_IOCTL_VERSION, &version) && !strcmp(name, "vttm");
 }
 
-int __vttm_open(void)
+static int open_node(const char *name, int first)
 {
 	char path[32];
 	int minor, fd;
 
-	for (minor = 128; minor < 192; minor++) {
-		snprintf(path, sizeof(path), "/dev/dri/renderD%d", minor);
+	for (minor = first; minor < first + 64; minor++) {
+		snprintf(path, sizeof(path), "/dev/dri/%s%d", name, minor);
 		fd = open(path, O_RDWR | O_CLOEXEC);
 		if (fd < 0)
 			continue;
@@ -40,9 +40,22 @@ int __vttm_open(void)
 	return -ENODEV;
 }
 
+int __vttm_open(void)
+{
+	return open_node("renderD", 128);
+}
+
 int vttm_open(void)
 {
 	int fd = __vttm_open();
+
+	igt_require_f(fd >= 0, "no vttm device\n");
+	return fd;
+}
+
+int vttm_open_primary(void)
+{
+	int fd = open_node("card", 0);
 
 	igt_require_f(fd >= 0, "no vttm device\n");
 	return fd;

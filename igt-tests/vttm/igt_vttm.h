@@ -21,6 +21,9 @@ int vttm_open(void);
 /* The same, for who is not allowed to skip or to assert: a file or -errno. */
 int __vttm_open(void);
 
+/* Its primary node. */
+int vttm_open_primary(void);
+
 /* A vttm device as tests want it: VRAM small enough to be full, GTT of 16 times that. Skips if others use it. */
 int vttm_open_small(uint64_t vram_size);
 
