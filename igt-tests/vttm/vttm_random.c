@@ -66,7 +66,13 @@ static void test_calls(bool may_fail)
 	const char *cgroup = "/sys/fs/cgroup/vttm_random";
 	char path[128], pid[32];
 	bool in_cgroup = !mkdir(cgroup, 0755) || errno == EEXIST;
-	int tries;
+	int fd = vttm_open(), tries;
+
+	/*
+	 * As long as there is a BO nobody can reset the device: that would restart
+	 * the numbers of everybody's submissions, and who counts them would not know.
+	 */
+	vttm_create(fd, VTTM_PAGE, DRM_VTTM_DOMAIN_SYSTEM, 0);
 
 	if (in_cgroup) {
 		snprintf(path, sizeof(path), "%s/cgroup.procs", cgroup);
@@ -80,6 +86,7 @@ static void test_calls(bool may_fail)
 		run(child, calls / processes, may_fail);
 	}
 	igt_waitchildren();
+	close(fd);
 	vttm_assert_idle();
 	if (in_cgroup) {
 		for (tries = 0; tries < 500 && charged(cgroup); tries++)
