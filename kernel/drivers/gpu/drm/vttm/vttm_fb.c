@@ -67,18 +67,19 @@ static void unpin_plane(struct vttm_bo *bo)
 	dma_resv_unlock(bo->tbo.base.resv);
 }
 
-/* Without a ticket and not interruptible, as the ioctl. */
+/* As the ioctl; the pin is the framebuffer's, not a file's. */
 static int pin_plane(struct vttm_bo *bo, void **vaddr)
 {
 	int ret;
 
+	ret = vttm_bo_lock_and_pin(NULL, bo);
+	if (ret)
+		return ret;
+
 	dma_resv_lock(bo->tbo.base.resv, NULL);
-	ret = vttm_bo_pin(bo);
-	if (!ret) {
-		ret = vttm_bo_map(bo, vaddr);
-		if (ret)
-			vttm_bo_unpin(bo);
-	}
+	ret = vttm_bo_map(bo, vaddr);
+	if (ret)
+		vttm_bo_unpin(bo);
 	dma_resv_unlock(bo->tbo.base.resv);
 
 	return ret;

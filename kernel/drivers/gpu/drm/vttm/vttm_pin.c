@@ -93,23 +93,6 @@ static int pin_for_scanout(struct vttm_bo *bo, struct ttm_operation_ctx *ctx)
 }
 
 /**
- * vttm_bo_pin() - Pin a BO for scanout
- * @bo: the BO, with its reservation lock held
- *
- * As amdgpu's prepare_fb and amdgpu_bo_pin(): in video memory, in one range.
- *
- * Return: 0, -EINVAL if it is pinned elsewhere or imported, or what validation
- * returns.
- */
-int vttm_bo_pin(struct vttm_bo *bo)
-{
-	struct ttm_operation_ctx ctx = {};
-
-	dma_resv_assert_held(bo->tbo.base.resv);
-	return pin_for_scanout(bo, &ctx);
-}
-
-/**
  * vttm_bo_unpin() - Take back one pin
  * @bo: the BO, with its reservation lock held
  */
@@ -181,8 +164,7 @@ static int pin_in_loop(struct vttm_vm *vm, struct vttm_bo *bo, struct drm_exec *
 	int ret = 0;
 
 	vttm_retry_set_ctx(&ctx, retry->exec);
-	if (vm)
-		vttm_owner_set_ctx(vm, &ctx);
+	vttm_owner_set_pin_ctx(vm, bo, &ctx);
 
 	drm_exec_until_all_locked(exec) {
 		vttm_retry_attempt(vdev, retry, vttm_bo_vm_label(bo), ctx.bytes_moved);
@@ -208,8 +190,8 @@ static int pin_in_loop(struct vttm_vm *vm, struct vttm_bo *bo, struct drm_exec *
  * @vm: VM of the file that the pin counts as one of, or NULL
  * @bo: the BO; the caller holds no reservation lock
  *
- * Does the same as vttm_bo_pin(), but if TTM can retry, no lock of others makes
- * it fail. Not interruptible, as in prepare_fb.
+ * As amdgpu's prepare_fb and amdgpu_bo_pin(): in video memory, in one range, and
+ * not interruptible. If TTM can retry, no lock of others makes it fail.
  *
  * Return: 0, -EINVAL if it is pinned elsewhere or imported, -ENOENT if the file
  * has no handle, or what validation returns.
@@ -228,8 +210,7 @@ int vttm_bo_lock_and_pin(struct vttm_vm *vm, struct vttm_bo *bo)
 		ret = pin_in_loop(vm, bo, &exec, &retry);
 	} else {
 		/* Without a ticket, as amdgpu. */
-		if (vm)
-			vttm_owner_set_ctx(vm, &ctx);
+		vttm_owner_set_pin_ctx(vm, bo, &ctx);
 		dma_resv_lock(bo->tbo.base.resv, NULL);
 		ret = pin(vm, bo, &ctx);
 		dma_resv_unlock(bo->tbo.base.resv);

@@ -9,7 +9,6 @@ struct drm_file;
 struct vttm_bo;
 struct vttm_vm;
 
-int vttm_bo_pin(struct vttm_bo *bo);
 int vttm_bo_lock_and_pin(struct vttm_vm *vm, struct vttm_bo *bo);
 int vttm_bo_pin_in(struct vttm_bo *bo, u32 domain);
 void vttm_bo_unpin(struct vttm_bo *bo);

@@ -91,6 +91,18 @@ void vttm_owner_set_ctx(struct vttm_vm *vm, struct ttm_operation_ctx *ctx)
 }
 
 /**
+ * vttm_owner_set_pin_ctx() - Tell TTM for whom a BO is pinned
+ * @vm: VM of the file that asks for it, or NULL: it is shown, for its owner
+ * @bo: the BO
+ * @ctx: context of the operation
+ */
+void vttm_owner_set_pin_ctx(struct vttm_vm *vm, struct vttm_bo *bo,
+			    struct ttm_operation_ctx *ctx)
+{
+	ctx->throttle = vm ? vm->competitor.throttle : bo->tbo.throttle;
+}
+
+/**
  * vttm_owner_is_normal() - May a VM ask for more than it needs?
  * @vm: the VM
  *

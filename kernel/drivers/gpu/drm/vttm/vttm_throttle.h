@@ -44,6 +44,8 @@ void vttm_owner_fini(struct vttm_vm *vm);
 void vttm_owner_set_label(struct vttm_vm *vm, u32 label);
 void vttm_owner_add_bo(struct vttm_vm *vm, struct vttm_bo *bo);
 void vttm_owner_set_ctx(struct vttm_vm *vm, struct ttm_operation_ctx *ctx);
+void vttm_owner_set_pin_ctx(struct vttm_vm *vm, struct vttm_bo *bo,
+			    struct ttm_operation_ctx *ctx);
 bool vttm_owner_is_normal(struct vttm_vm *vm);
 void vttm_owner_validated(struct vttm_bo *bo);
 void vttm_owner_set_priority(struct vttm_vm *vm, struct vttm_bo *bo, u32 priority);
@@ -73,6 +75,11 @@ static inline void vttm_owner_add_bo(struct vttm_vm *vm, struct vttm_bo *bo)
 }
 
 static inline void vttm_owner_set_ctx(struct vttm_vm *vm, struct ttm_operation_ctx *ctx)
+{
+}
+
+static inline void vttm_owner_set_pin_ctx(struct vttm_vm *vm, struct vttm_bo *bo,
+					  struct ttm_operation_ctx *ctx)
 {
 }
 
