@@ -211,6 +211,32 @@ static void contended_dies(struct kunit *test)
 	unpin_all(test);
 }
 
+/* Memory comes free while it sleeps, and there is nothing left to evict. */
+static void freed_meanwhile(struct kunit *test)
+{
+	struct exec_fixture *f = test->priv;
+	struct exec_bo *bo = one_in_the_way(test, false);
+	struct ttm_operation_ctx ctx = {};
+
+	f->holder.without_ticket = true;
+	f->holder.delay_ms = 200;
+	exec_hold(test, f->bos[3]);
+	exec_bo_drop(f->bos[3]);
+	/* Who deletes it queues up first. */
+	msleep(50);
+	f->on_attempt = exec_release_on_deadlk;
+	f->moves = 0;
+
+	KUNIT_EXPECT_EQ(test, exec_lock_and_validate(f, bo, &ctx, true), 0);
+	KUNIT_EXPECT_EQ(test, exec_bo_mem_type(bo), TTM_PL_VRAM);
+	KUNIT_EXPECT_EQ(test, f->moves, 1);
+	if (f->holder.task)
+		drm_exec_holder_stop(&f->holder);
+	flush_workqueue(f->bdev.wq);
+	KUNIT_EXPECT_EQ(test, atomic_read(&f->destroyed), 1);
+	unpin_all(test);
+}
+
 static int signal_on_evict(struct exec_fixture *f, struct exec_bo *bo, bool evict)
 {
 	if (evict && bo == f->bos[0])
@@ -354,6 +380,7 @@ static struct kunit_case exec_contention_cases[] = {
 	KUNIT_CASE(snapshot_restored),
 	KUNIT_CASE(nested),
 	KUNIT_CASE(contended_dies),
+	KUNIT_CASE(freed_meanwhile),
 	KUNIT_CASE(interrupted),
 	KUNIT_CASE(opposed),
 	{}
