@@ -18,7 +18,7 @@
 IGT_TEST_DESCRIPTION("Random sequences of calls: answers, contents, and nothing left over");
 
 #define VRAM (8 * VTTM_MIB)
-#define FAULTS "/sys/kernel/debug/failslab"
+#define FAULTS "/sys/kernel/debug"
 
 static uint64_t seed = 1, calls = 20000;
 static int processes = 4;
@@ -32,10 +32,9 @@ static void put(const char *path, const char *text)
 
 static void run(unsigned int id, uint64_t num, bool may_fail)
 {
-	struct client *client = client_create(seed * 1000003 + id, vttm_config(VRAM));
+	struct client *client = client_create(seed * 1000003 + id, vttm_config(VRAM), may_fail);
 	uint64_t i;
 
-	client->may_fail = may_fail;
 	for (i = 0; i < num; i++) {
 		client_call(client);
 		igt_assert_f(!client->fault[0], "seed %llu, process %u, call %llu: %s\n", (unsigned long long)seed, id,
@@ -95,17 +94,31 @@ static void test_calls(bool may_fail)
 	}
 }
 
-static void test_fault_injection(void)
+static void set_fault(const char *kind, const char *attribute, const char *text)
 {
-	igt_require_f(!access(FAULTS "/probability", W_OK) && !access("/proc/self/make-it-fail", W_OK),
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s/%s", FAULTS, kind, attribute);
+	put(path, text);
+}
+
+/* @kind: failslab (small allocations) or fail_page_alloc, of the processes that call. */
+static void test_fault_injection(const char *kind)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s/probability", FAULTS, kind);
+	igt_require_f(!access(path, W_OK) && !access("/proc/self/make-it-fail", W_OK),
 		      "a kernel without fault injection\n");
-	put(FAULTS "/task-filter", "Y");
-	put(FAULTS "/ignore-gfp-wait", "N");
-	put(FAULTS "/verbose", "0");
-	put(FAULTS "/times", "-1");
-	put(FAULTS "/probability", "2");
+	set_fault(kind, "task-filter", "Y");
+	set_fault(kind, "ignore-gfp-wait", "N");
+	if (!strcmp(kind, "fail_page_alloc"))
+		set_fault(kind, "min-order", "0");
+	set_fault(kind, "verbose", "0");
+	set_fault(kind, "times", "-1");
+	set_fault(kind, "probability", "2");
 	test_calls(true);
-	put(FAULTS "/probability", "0");
+	set_fault(kind, "probability", "0");
 }
 
 static const struct option options[] = {
@@ -146,7 +159,10 @@ int igt_main_args("", options, help, handle_option, NULL)
 	igt_describe("Calls of several processes at random");
 	igt_subtest("calls")
 		test_calls(false);
-	igt_describe("The same while allocations fail at random");
+	igt_describe("The same while small allocations fail at random");
 	igt_subtest("fault-injection")
-		test_fault_injection();
+		test_fault_injection("failslab");
+	igt_describe("The same while allocations of pages fail at random");
+	igt_subtest("fault-injection-pages")
+		test_fault_injection("fail_page_alloc");
 }

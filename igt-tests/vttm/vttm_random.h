@@ -33,13 +33,13 @@ struct client {
 	struct client_file files[CLIENT_FILES];
 	/* File for calls of which nothing is known. */
 	int junk;
-	/* Any call may return -ENOMEM (fault injection). */
 	bool may_fail;
 	/* What went wrong, or empty. */
 	char fault[256];
 };
 
-struct client *client_create(uint64_t seed, struct drm_vttm_lab_config config);
+/* @may_fail: any call may return -ENOMEM (fault injection). */
+struct client *client_create(uint64_t seed, struct drm_vttm_lab_config config, bool may_fail);
 /* One call; look at @fault afterwards. */
 void client_call(struct client *client);
 void client_destroy(struct client *client);
