@@ -29,6 +29,7 @@ struct run_arguments {
     std::string write_workload;
     std::string events;
     std::string trace;
+    std::string states;
     bool state = false;
     bool json = false;
 };
@@ -44,9 +45,10 @@ int run_kernel(const run_arguments &a)
         words.push_back("--state");
     if (a.json)
         words.push_back("--json");
-    return run_in_guest(
-        std::move(words),
-        {{"--events", a.events}, {"--trace", a.trace}, {"--write-workload", a.write_workload}});
+    return run_in_guest(std::move(words), {{"--events", a.events},
+                                           {"--trace", a.trace},
+                                           {"--states", a.states},
+                                           {"--write-workload", a.write_workload}});
 }
 
 nlohmann::ordered_json to_json(const run_arguments &a, const std::string &policy, const workload::workload &w,
@@ -137,6 +139,13 @@ int run(const run_arguments &a)
                       report::gpuvis_options{w.system.processes, vblank_periods(w), "vramlab, " + policy});
         o.sinks.push_back(&*trace);
     }
+    std::optional<atomic_file> states_file;
+    if (!a.states.empty()) {
+        states_file.emplace(a.states);
+        o.after_operation = [out = states_file->stream()](const runner::operation_report &r) {
+            fmt::print(out, "operation {} {}\n{}\n", r.index, runner::op_name(r.op), r.backend.state());
+        };
+    }
     std::optional<progress_line> progress(w.name);
     o.progress = [&](u64 operations, u64 now_ns) { progress->show(operations, now_ns); };
     const runner::experiment x = run_experiment(w, *backend, o);
@@ -151,6 +160,8 @@ int run(const run_arguments &a)
         trace->finish();
         trace_file->commit();
     }
+    if (states_file)
+        states_file->commit();
     print(a, policy, w, x);
     return x.good() ? 0 : 1;
 }
@@ -172,6 +183,8 @@ void add_run_command(CLI::App &app, int &status)
     c->add_option("--events", a->events, "Write every event to FILE, as JSON Lines")->type_name("FILE");
     c->add_option("--trace", a->trace,
                   "Write a trace that gpuvis, KernelShark and trace-cmd read to FILE (trace.dat)")
+        ->type_name("FILE");
+    c->add_option("--states", a->states, "Write the state after every operation to FILE, as text; large")
         ->type_name("FILE");
     c->add_flag("--state", a->state,
                 "Print the state after the last operation: where every BO is, LRU lists, free blocks");

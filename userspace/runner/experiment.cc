@@ -27,6 +27,11 @@ experiment run_experiment(const workload::workload &w, backend::memory_backend &
     executor_options options;
     options.sink = &tee;
     options.progress = o.progress;
+    if (o.after_operation)
+        options.after_operation = [&](const operation_report &r) {
+            o.after_operation(r);
+            return true;
+        };
     try {
         x.run = execute(w, b, options);
         if (o.keep_state)

@@ -15,6 +15,7 @@ namespace vramlab::runner {
 struct experiment_options {
     std::vector<events::event_sink *> sinks; // besides the metrics
     std::function<void(u64 operations, u64 now_ns)> progress;
+    std::function<void(const operation_report &)> after_operation;
     bool keep_state = false; // the backend's state after the last operation
 };
 
