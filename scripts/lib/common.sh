@@ -5,6 +5,8 @@
 
 VRAMLAB_TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 VRAMLAB_CACHE=${VRAMLAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/vramlab}
+# The kind of machine that kernels are built for and guests are, unless --target says another.
+DEFAULT_TARGET=${VRAMLAB_TARGET:-um}
 PROGRAM=${0##*/}
 # Where depmod is; not everybody has it in PATH.
 PATH=$PATH:/usr/sbin:/sbin

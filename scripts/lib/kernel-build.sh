@@ -4,7 +4,16 @@
 # Configure and build a prepared tree, out of tree. Needs kernel-overlay.sh.
 
 CONFIG_DIR=$VRAMLAB_TOP/kernel/configs
-TARGETS=(um)
+TARGETS=(um qemu)
+
+# _target_names TARGET: set KERNEL_ARCH, KERNEL_GOALS and IMAGE, what a guest boots of the build.
+_target_names() {
+	case $1 in
+	um) KERNEL_ARCH=um KERNEL_GOALS=() IMAGE=linux ;;
+	# QEMU boots it as it is: no bzImage.
+	qemu) KERNEL_ARCH=x86 KERNEL_GOALS=(vmlinux modules) IMAGE=vmlinux ;;
+	esac
+}
 
 # build_names TARGET DEBUG UPTO: set FRAGMENTS, and VARIANT, TREE, BUILD, OUTPUT.
 build_names() {
@@ -12,13 +21,14 @@ build_names() {
 	[[ " ${TARGETS[*]} " = *" $target "* ]] || die "no target '$target'; targets: ${TARGETS[*]}"
 	FRAGMENTS=("$CONFIG_DIR/common" "$CONFIG_DIR/$target")
 	[ -z "$2" ] || FRAGMENTS+=("$CONFIG_DIR/debug")
+	_target_names "$target"
 	variant_names "-$target${2:+-debug}" "$3"
 	BUILD=$VARIANT/build
 	# A link to what was built last: kernel and modules that belong together.
 	OUTPUT=$VARIANT/output
 }
 
-# Runs make for the target um in TREE and BUILD.
+# Runs make for the target in TREE and BUILD.
 kernel_make() {
 	local cc=gcc
 	! command -v ccache >/dev/null || cc='ccache gcc'
@@ -26,7 +36,7 @@ kernel_make() {
 	# directory lets variants share what ccache has.
 	env -u ARCH -u CROSS_COMPILE -u MAKEFLAGS -u KCONFIG_CONFIG LC_ALL=C KBUILD_BUILD_USER=vramlab KBUILD_BUILD_HOST=vramlab \
 		KBUILD_BUILD_VERSION=1 KBUILD_BUILD_TIMESTAMP='Thu Jan  1 00:00:00 UTC 1970' CCACHE_BASEDIR="$VARIANT" \
-		make -C "$TREE" ARCH=um O="$BUILD" CC="$cc" HOSTCC="$cc" "$@"
+		make -C "$TREE" ARCH="$KERNEL_ARCH" O="$BUILD" CC="$cc" HOSTCC="$cc" "$@"
 }
 
 # Write .config from the fragments; every line of them must hold in the result.
@@ -89,7 +99,7 @@ _publish() {
 	mkdir "$output.new"
 	kernel_make INSTALL_MOD_PATH="$output.new" INSTALL_MOD_STRIP=1 modules_install >"$VARIANT/modules.log" 2>&1 ||
 		{ tail "$VARIANT/modules.log" >&2; die "cannot install the modules"; }
-	cp "$BUILD/linux" "$output.new/linux"
+	cp "$BUILD/$IMAGE" "$output.new/linux"
 	: >"$output.new/lock"
 	mv "$output.new" "$output"
 	ln -sfn "${output##*/}" "$OUTPUT.new"
@@ -103,7 +113,7 @@ _publish() {
 kernel_build() {
 	local key
 	need flex kernel; need bison kernel; need bc kernel; need depmod kernel
-	[ "$(uname -m)" = x86_64 ] || die "the um target needs an x86-64 machine"
+	[ "$(uname -m)" = x86_64 ] || die "the lab's kernels are built on x86-64 machines only"
 	key=$({ cat "$VARIANT/tree.id" "${FRAGMENTS[@]}"; gcc --version; } | sha256sum | cut -c1-16)
 	if [ -d "$VARIANT/output-$key" ] && [ "$OUTPUT" -ef "$VARIANT/output-$key" ]; then
 		say "${VARIANT##*/} is up to date ($(elapsed))"
@@ -112,7 +122,7 @@ kernel_build() {
 	need_space "$VARIANT" 1500
 	kernel_configure
 	say "building ${VARIANT##*/} with $(nproc) jobs"
-	kernel_run_make "$VARIANT/build.log"
+	kernel_run_make "$VARIANT/build.log" "${KERNEL_GOALS[@]}"
 	_publish "$key"
 	say "built ${VARIANT##*/} in $(elapsed)"
 }

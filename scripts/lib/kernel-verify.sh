@@ -37,6 +37,7 @@ kernel_verify() {
 	local upto total patch
 	total=$(series_patches | wc -l)
 	FRAGMENTS=("$CONFIG_DIR/common" "$CONFIG_DIR/um")
+	_target_names um
 	for ((upto = 0; upto <= total; upto++)); do
 		tree_prepare -verify "$upto"
 		BUILD=$VARIANT/build
