@@ -18,10 +18,18 @@ import tempfile
 
 LIB = os.path.dirname(os.path.realpath(__file__))
 EXCHANGE_IN_GUEST = "/run/vramlab"
+CACHE = os.environ.get("VRAMLAB_CACHE") or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "vramlab")
+TARGETS = ("um", "qemu")
 
 
 class VmError(Exception):
     """The guest cannot be run; the text says why and what to do."""
+
+
+def default_target():
+    """The kind of machine unless --target names one."""
+    target = os.environ.get("VRAMLAB_TARGET") or "um"
+    return target if target in TARGETS else "um"
 
 
 def kernel_paths(target, debug, upto):

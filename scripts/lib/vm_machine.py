@@ -13,8 +13,6 @@ from typing import Optional
 from vm_guest import Exchange, lock_output, lock_root
 
 POLL_S = 0.01
-# After the guest said that it is done, it powers off within this time or is killed.
-POWER_OFF_S = 3.0
 
 PR_SET_PDEATHSIG = 1
 
@@ -38,6 +36,9 @@ class Machine:
 
     A kind of machine says how it is started: command_line() and environment().
     """
+
+    # After the guest said that it is done, it powers off within this time or is killed.
+    power_off_s = 3.0
 
     def __init__(self, paths, args, env):
         self.args = args
@@ -69,6 +70,9 @@ class Machine:
         """Its environment."""
         return {"HOME": self.exchange.path, "PATH": "/usr/bin:/bin"}
 
+    def poll(self):
+        """Called again and again while the guest runs."""
+
     def start(self):
         with open(self.exchange.file("kernel.log"), "wb") as log:
             self.process = subprocess.Popen(self.command_line(), stdin=subprocess.DEVNULL, stdout=log,
@@ -97,11 +101,12 @@ class Machine:
         while self.process.poll() is None:
             time.sleep(POLL_S)
             self.exchange.forward()
+            self.poll()
             if self.args.console:
                 self.show_console()
             now = time.monotonic()
             if power_off is None and os.path.exists(self.exchange.file("done")):
-                power_off = now + POWER_OFF_S
+                power_off = now + self.power_off_s
             if power_off is not None and now >= power_off:
                 self.kill()
             elif power_off is None and now >= deadline:

@@ -3,7 +3,7 @@
 
 import os
 
-from vm_guest import choose_memory_directory
+from vm_guest import VmError, choose_memory_directory
 from vm_machine import Machine
 
 
@@ -11,6 +11,8 @@ class Guest(Machine):
     """A guest of the target um."""
 
     def __init__(self, paths, args, env):
+        if args.device or args.screens or args.accel != "auto":
+            raise VmError("user-mode Linux has neither devices nor a display nor accelerators: use --target qemu")
         self.memory_directory = choose_memory_directory(args.mem)
         super().__init__(paths, args, env)
 
@@ -20,7 +22,7 @@ class Guest(Machine):
             os.path.join(self.paths["output"], "linux"), f"mem={self.args.mem >> 20}M", f"ncpus={self.args.cpus}", "seccomp=on",
             "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", f"init={directory}/init",
             "con0=null,fd:1", "con=null", f"uml_dir={directory}/uml", "umid=guest",
-            "panic=-1", "gpu_sched.sched_policy=1", "loglevel=8", f"VRAMLAB_EXCHANGE={directory}",
+            "panic=-1", "gpu_sched.sched_policy=1", "loglevel=8", f"VRAMLAB_EXCHANGE={directory}", "VRAMLAB_MOUNT=hostfs",
             f"VRAMLAB_CPUS={self.args.cpus}", *self.args.append,
         ]
 
