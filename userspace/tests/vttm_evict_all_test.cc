@@ -87,6 +87,36 @@ TEST_F(vttm_evict_all, everything_moves_but_what_is_pinned)
         EXPECT_EQ(wrong_pages(bos[i], i * 1000), 0u) << i;
 }
 
+// TTM waits for the lock of a BO and then evicts it, also if that was pinned meanwhile.
+TEST_F(vttm_evict_all, what_is_pinned_meanwhile_stays)
+{
+    pid_t pid = fork();
+    ASSERT_GE(pid, 0);
+    if (!pid) {
+        vttm_file mine;
+        u32 bos[4];
+        for (u32 &bo : bos)
+            bo = mine.must_create(size, DRM_VTTM_DOMAIN_VRAM);
+        for (int round = 0; round < 500; round++) {
+            for (u32 bo : bos)
+                if (mine.pin(bo))
+                    _exit(1);
+            for (u32 bo : bos)
+                if (mine.domain_of(bo) != DRM_VTTM_DOMAIN_VRAM)
+                    _exit(2);
+            for (u32 bo : bos)
+                if (mine.pin(bo, DRM_VTTM_PIN_UNPIN))
+                    _exit(3);
+        }
+        _exit(0);
+    }
+    int status = -1;
+    while (waitpid(pid, &status, WNOHANG) == 0)
+        EXPECT_EQ(evict_all(), 0);
+    EXPECT_EQ(status, 0) << "exit status " << WEXITSTATUS(status);
+    EXPECT_EQ(file.info().vram_pinned, 0u);
+}
+
 TEST_F(vttm_evict_all, a_value_other_than_one_is_refused)
 {
     EXPECT_EQ(evict_all("0"), -EINVAL);

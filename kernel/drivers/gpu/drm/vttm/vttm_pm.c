@@ -22,6 +22,9 @@
 #include "vttm_pm.h"
 #include "vttm_throttle.h"
 
+/* So often a BO can get pinned in front of somebody who evicts all. */
+#define VTTM_EVICT_TRIES	32
+
 /**
  * vttm_evict_all() - Move everything out of video memory that isn't pinned
  * @vdev: the device
@@ -30,9 +33,14 @@
  */
 int vttm_evict_all(struct vttm_device *vdev)
 {
+	unsigned int tries = VTTM_EVICT_TRIES;
 	int ret;
 
-	ret = ttm_resource_manager_evict_all(&vdev->bdev, &vdev->vram_mgr.base);
+	/* A BO that is just being pinned refuses, and isn't tried again. */
+	do {
+		ret = ttm_resource_manager_evict_all(&vdev->bdev, &vdev->vram_mgr.base);
+	} while (ret == -EBUSY && tries--);
+
 	/* Nobody else has taken it. */
 	vttm_owners_reset(vdev);
 	return ret;

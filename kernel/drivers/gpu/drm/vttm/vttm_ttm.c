@@ -183,6 +183,10 @@ static int vttm_bo_move(struct ttm_buffer_object *tbo, bool evict,
 	struct ttm_resource *old_mem = tbo->resource;
 	int ret;
 
+	/* ttm_bo_evict_first() doesn't look again when it has waited for the lock. */
+	if (evict && tbo->pin_count)
+		return -EBUSY;
+
 	if (!old_mem || (old_mem->mem_type == TTM_PL_SYSTEM && !tbo->ttm) ||
 	    (old_mem->mem_type == TTM_PL_SYSTEM && new_mem->mem_type == TTM_PL_TT)) {
 		move_notify(tbo, evict, new_mem);
