@@ -99,6 +99,10 @@ int vttm_bo_move(ttm_buffer_object *bo, bool evict, ttm_operation_ctx *ctx, ttm_
     vttm_device &dev = to_vttm_device(bo->bdev);
     const u32 to = new_mem->mem_type;
 
+    // ttm_bo_evict_first() does not look again when it has waited for the lock.
+    if (evict && bo->pin_count)
+        return -EBUSY;
+
     if (to == TTM_PL_TT && old_mem && old_mem->mem_type == TTM_PL_TT)
         if (const int r = ttm_bo_wait_ctx(bo, ctx))
             return r;
