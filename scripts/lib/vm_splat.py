@@ -17,7 +17,7 @@ START = re.compile("|".join([
     r"INFO: rcu.* detected stalls", r"rcu: INFO: .*stall", r"watchdog: BUG", r"scheduling while atomic",
     r"sleeping function called from invalid", r"(list_add|list_del) corruption", r"suspicious RCU usage",
     r"DEBUG_LOCKS_WARN_ON", r"Kernel panic", r"Segfault with no mm", r"kmemleak: [1-9]", r"unreferenced object 0x",
-    r"general protection fault", r"Kernel mode fault", r"memory leak",
+    r"general protection fault", r"Kernel mode fault", r"memory leak(?! detector)",
 ]))
 END = re.compile(r"---\[ end (trace|Kernel panic)")
 STAMP = re.compile(r"^\[ *(\d+\.\d+)\]")
