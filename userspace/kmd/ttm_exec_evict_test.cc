@@ -208,7 +208,6 @@ TEST_F(exec_evict_test, a_zombie_gives_its_memory_and_goes)
     test_bo *bo = create(4, {in_gtt});
     EXPECT_EQ(submit(bo, {in_vram}), 0);
     EXPECT_EQ(where(bo), TTM_PL_VRAM);
-    dma_fence_put(f);
     destroy(bo);
 }
 
