@@ -5,8 +5,9 @@
 //
 // When another owner, or reclaim, evicts an owner's BO from VRAM, the owner enters the *strong* phase: none
 // of its BOs moves that is where it is allowed to be. Then the *weak* phase: its BOs may return into what is
-// free, and nobody is evicted for them, except by an allocation that dmem protects (ttm_bo_alloc_at_place()).
-// A further eviction starts over. BOs that have to be where they are not are exempt.
+// free, and nobody is evicted for them, not even if dmem protects the allocation (unless ttm_mechanisms::
+// throttle_protected says so). A further eviction starts over. BOs that have to be where they are not are
+// exempt.
 //
 // Phases follow from the device clock, so there is no timer. Locking: the owner's driver serializes its
 // submissions; evictions by others write evicted_at_ns under the resv of the BO that they evict.

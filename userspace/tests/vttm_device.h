@@ -192,4 +192,17 @@ private:
     int fd_;
 };
 
+// Resets the device when nobody has BOs any more: what was killed may still be on its way out. Waits for five
+// seconds at most. 0 or a negative errno, as DRM_VTTM_LAB_RESET.
+inline int reset_when_idle(const vttm_file &file, drm_vttm_lab_config config)
+{
+    int ret = -EBUSY;
+    for (int i = 0; i < 500 && ret == -EBUSY; i++) {
+        ret = file.lab(DRM_VTTM_LAB_RESET, 0, &config);
+        if (ret == -EBUSY)
+            usleep(10'000);
+    }
+    return ret;
+}
+
 } // namespace vramlab::tests

@@ -79,13 +79,7 @@ protected:
         if (file.fd() < 0)
             GTEST_SKIP() << "no vttm device: runs in the guest only (scripts/run-vttm-tests)";
         drm_vttm_lab_config config{8 * MiB, 64 * MiB, 64 * GiB, 16 * GiB, 1000, 10, GetParam()};
-        int ret = -EBUSY;
-        for (int i = 0; i < 500 && ret == -EBUSY; i++) {
-            ret = file.lab(DRM_VTTM_LAB_RESET, 0, &config);
-            if (ret == -EBUSY)
-                usleep(10'000);
-        }
-        ASSERT_EQ(ret, 0);
+        ASSERT_EQ(reset_when_idle(file, config), 0);
     }
     static bool is_virtual() { return GetParam() & DRM_VTTM_LAB_CONFIG_VIRTUAL_CLOCK; }
     u32 create(u64 size, u32 preferred, u32 flags = 0)

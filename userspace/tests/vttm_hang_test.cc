@@ -40,17 +40,10 @@ protected:
         reset(0);
         ASSERT_EQ(file.lab(DRM_VTTM_LAB_SET_JOB_TIMEOUT, timeout_ns), 0);
     }
-    // What was killed may still be on its way out.
     void reset(u32 flags, u64 link_bandwidth = 16 * GiB)
     {
         drm_vttm_lab_config config{8 * MiB, 64 * MiB, 64 * GiB, link_bandwidth, 1000, 10, flags};
-        int ret = -EBUSY;
-        for (int i = 0; i < 500 && ret == -EBUSY; i++) {
-            ret = file.lab(DRM_VTTM_LAB_RESET, 0, &config);
-            if (ret == -EBUSY)
-                usleep(10'000);
-        }
-        ASSERT_EQ(ret, 0);
+        ASSERT_EQ(reset_when_idle(file, config), 0);
     }
     void TearDown() override
     {

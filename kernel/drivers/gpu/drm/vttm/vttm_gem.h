@@ -61,9 +61,9 @@ struct vttm_bo {
 	struct vttm_root *root;
 	/** @vm: VM of a private BO that has a handle. Under the resv. */
 	struct vttm_vm *vm;
-	/** @displaced: Is in &vttm_competitor.displaced. Under &vttm_vm.evicted_lock. */
+	/** @displaced: Is in &vttm_owner.displaced. Under &vttm_vm.evicted_lock. */
 	bool displaced;
-	/** @evicted_node: Link in &vttm_vm.evicted or &vttm_competitor.displaced. */
+	/** @evicted_node: Link in &vttm_vm.evicted or &vttm_owner.displaced. */
 	struct list_head evicted_node;
 	/** @node: Link in &vttm_device.bos. */
 	struct list_head node;

@@ -43,11 +43,11 @@ int vttm_owner_init(struct vttm_vm *vm)
 {
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(vm->competitor.displaced); i++)
-		INIT_LIST_HEAD(&vm->competitor.displaced[i]);
+	for (i = 0; i < ARRAY_SIZE(vm->as_owner.displaced); i++)
+		INIT_LIST_HEAD(&vm->as_owner.displaced[i]);
 
-	vm->competitor.throttle = ttm_throttle_create();
-	return vm->competitor.throttle ? 0 : -ENOMEM;
+	vm->as_owner.throttle = ttm_throttle_create();
+	return vm->as_owner.throttle ? 0 : -ENOMEM;
 }
 
 /**
@@ -56,8 +56,8 @@ int vttm_owner_init(struct vttm_vm *vm)
  */
 void vttm_owner_fini(struct vttm_vm *vm)
 {
-	ttm_throttle_close(vm->competitor.throttle);
-	vm->competitor.throttle = NULL;
+	ttm_throttle_close(vm->as_owner.throttle);
+	vm->as_owner.throttle = NULL;
 }
 
 /**
@@ -67,7 +67,7 @@ void vttm_owner_fini(struct vttm_vm *vm)
  */
 void vttm_owner_set_label(struct vttm_vm *vm, u32 label)
 {
-	WRITE_ONCE(vm->competitor.throttle->label, label);
+	WRITE_ONCE(vm->as_owner.throttle->label, label);
 }
 
 /**
@@ -77,7 +77,7 @@ void vttm_owner_set_label(struct vttm_vm *vm, u32 label)
  */
 void vttm_owner_add_bo(struct vttm_vm *vm, struct vttm_bo *bo)
 {
-	bo->tbo.throttle = ttm_throttle_get(vm->competitor.throttle);
+	bo->tbo.throttle = ttm_throttle_get(vm->as_owner.throttle);
 }
 
 /**
@@ -87,7 +87,7 @@ void vttm_owner_add_bo(struct vttm_vm *vm, struct vttm_bo *bo)
  */
 void vttm_owner_set_ctx(struct vttm_vm *vm, struct ttm_operation_ctx *ctx)
 {
-	ctx->throttle = vm->competitor.throttle;
+	ctx->throttle = vm->as_owner.throttle;
 }
 
 /**
@@ -99,7 +99,7 @@ void vttm_owner_set_ctx(struct vttm_vm *vm, struct ttm_operation_ctx *ctx)
 void vttm_owner_set_pin_ctx(struct vttm_vm *vm, struct vttm_bo *bo,
 			    struct ttm_operation_ctx *ctx)
 {
-	ctx->throttle = vm ? vm->competitor.throttle : bo->tbo.throttle;
+	ctx->throttle = vm ? vm->as_owner.throttle : bo->tbo.throttle;
 }
 
 /**
@@ -110,7 +110,7 @@ void vttm_owner_set_pin_ctx(struct vttm_vm *vm, struct vttm_bo *bo,
  */
 bool vttm_owner_is_normal(struct vttm_vm *vm)
 {
-	return ttm_throttle_phase(&vm->vdev->bdev, vm->competitor.throttle) ==
+	return ttm_throttle_phase(&vm->vdev->bdev, vm->as_owner.throttle) ==
 	       TTM_THROTTLE_NORMAL;
 }
 
@@ -128,7 +128,7 @@ static void update(struct vttm_vm *vm, struct vttm_bo *bo)
 
 	bo->displaced = priority && !is_in_preferred_domain(bo);
 	if (bo->displaced)
-		list_move_tail(&bo->evicted_node, &vm->competitor.displaced[priority]);
+		list_move_tail(&bo->evicted_node, &vm->as_owner.displaced[priority]);
 	else
 		list_del_init(&bo->evicted_node);
 }
@@ -167,7 +167,7 @@ void vttm_owner_set_priority(struct vttm_vm *vm, struct vttm_bo *bo, u32 priorit
 
 	bo->displaced = priority;
 	if (priority)
-		list_move_tail(&bo->evicted_node, &vm->competitor.displaced[priority]);
+		list_move_tail(&bo->evicted_node, &vm->as_owner.displaced[priority]);
 	else
 		list_del_init(&bo->evicted_node);
 }
@@ -179,7 +179,7 @@ static struct vttm_bo *first_displaced(struct vttm_vm *vm)
 
 	guard(spinlock)(&vm->evicted_lock);
 	for (priority = DRM_VTTM_PRIORITY_MAX; priority; priority--) {
-		list = &vm->competitor.displaced[priority];
+		list = &vm->as_owner.displaced[priority];
 		if (!list_empty(list))
 			return list_first_entry(list, struct vttm_bo, evicted_node);
 	}
@@ -193,7 +193,7 @@ static int recover_one(struct vttm_exec *e, struct vttm_bo *bo)
 	struct ttm_operation_ctx ctx = {
 		.interruptible = true,
 		.resv = bo->tbo.base.resv,
-		.throttle = e->vm->competitor.throttle,
+		.throttle = e->vm->as_owner.throttle,
 	};
 	u32 before = vttm_mem_type_to_domain(bo->tbo.resource->mem_type);
 	int ret = 0;
@@ -233,7 +233,7 @@ int vttm_owner_recover(struct vttm_exec *e)
 	dma_resv_assert_held(e->vm->root->base.resv);
 
 	if (!ttm_throttle_enabled() ||
-	    ttm_throttle_phase(&e->vdev->bdev, e->vm->competitor.throttle) ==
+	    ttm_throttle_phase(&e->vdev->bdev, e->vm->as_owner.throttle) ==
 	    TTM_THROTTLE_STRONG)
 		return 0;
 
@@ -260,7 +260,7 @@ void vttm_owners_reset(struct vttm_device *vdev)
 
 	guard(spinlock)(&vdev->vms_lock);
 	list_for_each_entry(vm, &vdev->vms, node)
-		ttm_throttle_reset(vm->competitor.throttle);
+		ttm_throttle_reset(vm->as_owner.throttle);
 }
 
 /**
@@ -270,7 +270,7 @@ void vttm_owners_reset(struct vttm_device *vdev)
  */
 void vttm_owner_print(struct vttm_vm *vm, struct drm_printer *p)
 {
-	s64 evicted_ns = atomic64_read(&vm->competitor.throttle->evicted_ns);
+	s64 evicted_ns = atomic64_read(&vm->as_owner.throttle->evicted_ns);
 	struct vttm_bo *bo;
 	unsigned int i;
 
@@ -286,7 +286,7 @@ void vttm_owner_print(struct vttm_vm *vm, struct drm_printer *p)
 	drm_puts(p, " displaced");
 	guard(spinlock)(&vm->evicted_lock);
 	for (i = DRM_VTTM_PRIORITY_MAX; i; i--)
-		list_for_each_entry(bo, &vm->competitor.displaced[i], evicted_node)
+		list_for_each_entry(bo, &vm->as_owner.displaced[i], evicted_node)
 			drm_printf(p, " %llu", bo->tag);
 	drm_puts(p, "\n");
 }

@@ -20,9 +20,9 @@ struct vttm_exec;
 struct vttm_vm;
 
 /**
- * struct vttm_competitor - A VM that competes for video memory with others
+ * struct vttm_owner - A VM that competes for video memory with others
  */
-struct vttm_competitor {
+struct vttm_owner {
 	/** @throttle: Its part in TTM; NULL if TTM can't throttle. */
 	struct ttm_throttle *throttle;
 	/**

@@ -42,8 +42,8 @@ struct vttm_vm {
 	struct list_head evicted;
 	/** @evicted_lock: Protects @evicted from those without the resv. */
 	spinlock_t evicted_lock;
-	/** @competitor: What the patches know of it. */
-	struct vttm_competitor competitor;
+	/** @as_owner: It as an owner of BOs, for TTM. */
+	struct vttm_owner as_owner;
 	/** @entities: Queues of jobs, by enum drm_vttm_engine. Under the resv. */
 	struct drm_sched_entity entities[VTTM_NUM_USER_ENGINES];
 	/** @lost: @entities could not be created again. */
