@@ -13,6 +13,7 @@ class App;
 namespace vramlab::cli {
 
 void add_run_command(CLI::App &app, int &status);
+void add_bound_command(CLI::App &app, int &status);
 void add_compare_command(CLI::App &app, int &status);
 void add_explain_command(CLI::App &app, int &status);
 void add_expand_command(CLI::App &app, int &status);

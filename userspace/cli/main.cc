@@ -19,6 +19,7 @@ int main(int argc, char **argv)
     int status = 0;
     cli::add_run_command(app, status);
     cli::add_compare_command(app, status);
+    cli::add_bound_command(app, status);
     cli::add_explain_command(app, status);
     cli::add_expand_command(app, status);
     cli::add_cases_command(app, status);
