@@ -3,6 +3,7 @@
 
 #include "driver/device.h"
 #include "driver/move.h"
+#include "driver/planner.h"
 #include "kmd/trace.h"
 
 namespace vramlab::driver {
@@ -26,6 +27,8 @@ void vttm_bo_destroy(ttm_buffer_object *tbo)
     vttm_device &dev = to_vttm_device(tbo->bdev);
     if (const auto it = dev.bos.find(bo->tag); it != dev.bos.end() && it->second == bo)
         dev.bos.erase(it);
+    if (dev.plans)
+        dev.plans->freed(*bo);
     vttm_vm *vm = bo->vm;
     dev.bo_pool.destroy(bo);
     if (vm)
@@ -74,6 +77,8 @@ int bo_create(vttm_device &dev, vttm_vm &owner, vttm_vm *vm, const vttm_bo_creat
         bo->vm = vm;
     }
 
+    if (dev.plans)
+        dev.plans->created(*bo);
     const vttm_placement pl = vttm_bo_placement_from_domain(*bo, dev.pol.create_domains(*bo));
     const ttm_placement placement = pl.ttm();
     if (const int r = ttm_bo_init_reserved(&dev.bdev, bo, ttm_bo_type_device, &placement, 0, &ctx, ctx.resv,

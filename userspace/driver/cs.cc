@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "driver/cs.h"
 
+#include "driver/planner.h"
 #include "gpu/timing.h"
 #include "kmd/drm_exec.h"
 #include "kmd/trace.h"
@@ -32,6 +33,8 @@ private:
     void get_threshold();
     int vm_validate();
     int bo_validate(vttm_bo &bo);
+    int validate_in(vttm_bo &bo, u32 domain, ttm_operation_ctx &ctx);
+    int follow_plan();
     int recover_one(vttm_bo &bo, ttm_operation_ctx &ctx);
     int recover();
     void sync_rings(vttm_job &job);
@@ -110,7 +113,12 @@ int cs_parser::bo_validate(vttm_bo &bo)
     // Whoever is throttled makes do with what is allowed, as who has used up the budget.
     const bool may_move = bytes_moved_ < bytes_moved_threshold_ &&
                           ttm_throttle_phase_of(&dev_.bdev, &vm_.throttle) == ttm_throttle_phase::normal;
-    u32 domain = dev_.pol.submit_domains(bo, may_move);
+    return validate_in(bo, dev_.plans ? dev_.plans->domains(bo) : dev_.pol.submit_domains(bo, may_move), ctx);
+}
+
+// Or in what is allowed, if there is no room.
+int cs_parser::validate_in(vttm_bo &bo, u32 domain, ttm_operation_ctx &ctx)
+{
     for (;;) {
         const vttm_placement pl = vttm_bo_placement_from_domain(bo, domain);
         const ttm_placement placement = pl.ttm();
@@ -132,6 +140,29 @@ int cs_parser::vm_validate()
             return r;
         vttm_vm_bo_validated(vm_, bo);
     }
+    return 0;
+}
+
+// What a policy of its own wants moved, out of VRAM first.
+int cs_parser::follow_plan()
+{
+    if (!dev_.plans)
+        return 0;
+    std::vector<vttm_bo *> bos;
+    for (drm_gem_object *obj : exec_.locked_objects())
+        if (obj != &vm_)
+            bos.push_back(static_cast<vttm_bo *>(obj));
+    for (u32 h = 1; h < vm_.handles.end(); h++)
+        if (vttm_bo *bo = vm_.handles.at(h).bo; bo && bo->vm == &vm_)
+            bos.push_back(bo);
+    const vttm_plan plan = dev_.plans->plan(vm_, bos);
+    for (const auto &[list, domain] : {std::pair{&plan.out, domain_gtt}, {&plan.in, domain_vram}})
+        for (vttm_bo *bo : *list) {
+            ttm_operation_ctx ctx{
+                .interruptible = true, .resv = bo->resv, .throttle = &vm_.throttle, .exec = validate_exec_};
+            if (const int r = validate_in(*bo, domain, ctx))
+                return r;
+        }
     return 0;
 }
 
@@ -193,6 +224,8 @@ int cs_parser::validate(drm_exec *exec)
 {
     validate_exec_ = exec;
     get_threshold();
+    if (const int r = follow_plan())
+        return r;
     if (const int r = vm_validate())
         return r;
     for (drm_gem_object *obj : exec_.locked_objects()) {
@@ -258,6 +291,9 @@ u64 cs_parser::submit()
     drm_sched_job_arm(*job, &vm_);
     job->seqno = job->finished().seqno;
 
+    for (const vttm_touch &t : args_.touches)
+        if (dev_.plans)
+            dev_.plans->touched(t);
     const fence_ref fence = job->s_fence;
     for (drm_gem_object *obj : exec_.locked_objects()) {
         if (obj != &vm_)

@@ -2,6 +2,7 @@
 #include "driver/device.h"
 
 #include "driver/move.h"
+#include "driver/planner.h"
 #include "kmd/trace.h"
 
 #include <stdexcept>
@@ -156,7 +157,8 @@ const policy mainline;
 }
 
 vttm_device::vttm_device(const system_config &s, const policy *p)
-    : config(s.device), pol(p ? *p : mainline), victims(pol.victims()), budget(s.device.log2_max_mbps)
+    : config(s.device), pol(p ? *p : mainline), victims(pol.victims()), plans(pol.make_planner(*this)),
+      budget(s.device.log2_max_mbps)
 {
     gfx_sched.ops = copy_sched.ops = this;
     gfx_sched.waiter = copy_sched.waiter = this;
@@ -167,7 +169,7 @@ vttm_device::vttm_device(const system_config &s, const policy *p)
 
     bdev.device = this;
     ttm_device_init(&bdev, &vttm_bo_driver);
-    bdev.walk_policy = victims.get();
+    bdev.walk_policy = plans ? plans.get() : victims.get();
     bdev.ignore_protection = pol.ignore_protection();
     bdev.mechanisms = pol.mechanisms();
     vttm_vram_mgr_init(vram, bdev, config.vram_size_bytes, *cgroups.front());

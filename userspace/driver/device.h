@@ -71,6 +71,7 @@ struct vttm_device final : private kmd::fence_waiter, private kmd::drm_sched_bac
     const device_config config;
     const policy &pol;
     std::unique_ptr<kmd::ttm_walk_policy> victims;
+    std::unique_ptr<planner> plans; // of the policy, or nullptr
 
     sim::event_queue queue;
     gpu::engine gfx_engine{queue, 0};

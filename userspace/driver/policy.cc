@@ -2,6 +2,7 @@
 #include "driver/policy.h"
 
 #include "driver/bo.h"
+#include "driver/cost_aware.h"
 #include "kmd/ttm_bo.h"
 
 namespace vramlab::driver {
@@ -15,6 +16,11 @@ u32 policy::create_domains(const vttm_bo &bo) const
 u32 policy::submit_domains(const vttm_bo &bo, bool within_budget) const
 {
     return within_budget ? bo.preferred_domains : bo.allowed_domains;
+}
+
+std::unique_ptr<planner> policy::make_planner(const vttm_device &) const
+{
+    return nullptr;
 }
 
 namespace {
@@ -65,7 +71,7 @@ private:
 // Eviction as it would be without pipelining: a BO that a job, copy or fill still uses is no victim.
 class idle_walk final : public kmd::ttm_walk_policy {
 public:
-    void order(std::vector<kmd::ttm_buffer_object *> &candidates) override
+    void order(std::vector<kmd::ttm_buffer_object *> &candidates, const kmd::ttm_buffer_object *) override
     {
         std::erase_if(candidates, [](kmd::ttm_buffer_object *bo) {
             if (kmd::dma_resv_test_signaled(*bo->resv, kmd::dma_resv_usage::bookkeep))
@@ -98,6 +104,15 @@ public:
 private:
     std::string name_;
     kmd::ttm_mechanisms mechanisms_;
+};
+
+class cost_aware final : public policy {
+public:
+    const char *name() const override { return "cost-aware"; }
+    std::unique_ptr<planner> make_planner(const vttm_device &dev) const override
+    {
+        return std::make_unique<cost_aware_planner>(dev);
+    }
 };
 
 class protection_off final : public policy {
@@ -141,6 +156,8 @@ const entry entries[] = {
      }},
     {"idle-victims", "evicts only what is idle: nothing is moved behind a job", make<idle_victims>},
     {"all-gtt", "keeps out of VRAM what may be elsewhere", make<all_gtt>},
+    {"cost-aware", "keeps in VRAM what is read most a byte, measured; no driver counts that today",
+     make<cost_aware>},
     {"protection-off", "dmem min and low do nothing", make<protection_off>},
     {"scattered-scanout", "scanout needs VRAM, but no single range", make<scattered_scanout>},
     {"scanout-anywhere", "scanout works from GTT too", make<scanout_anywhere>},

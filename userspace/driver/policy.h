@@ -15,7 +15,9 @@
 
 namespace vramlab::driver {
 
+class planner;
 struct vttm_bo;
+struct vttm_device;
 
 // The base class is mainline: amdgpu on TTM, as Linux 7.3.4 has it.
 class policy {
@@ -30,6 +32,8 @@ public:
     virtual u32 submit_domains(const vttm_bo &bo, bool within_budget) const;
     // Another order of victims, nullptr for the LRU. Asked once for each device.
     virtual std::unique_ptr<kmd::ttm_walk_policy> victims() const { return nullptr; }
+    // Books of a policy's own, nullptr for none; then there are no victims(). Asked once for each device.
+    virtual std::unique_ptr<planner> make_planner(const vttm_device &) const;
     // Whether what is scanned out must be one physical range (and not just in VRAM).
     virtual bool scanout_contiguous() const { return true; }
     // Where what is scanned out may be.

@@ -144,7 +144,7 @@ struct ttm_lru_walk_arg {
     bool sleeping_lock = false; // sleep without a ticket as well
     // With an exec: what process_bo() sets if the lock of its BO is to be kept for the exec to restore.
     bool keep_lock = false;
-    // Not in the kernel: for whom the walk is, for evict_skipped events.
+    // Not in the kernel: for whom the walk is: for evict_skipped events and walk policies.
     const ttm_buffer_object *trace_evictor = nullptr;
 };
 

@@ -251,7 +251,7 @@ s64 ttm_lru_walk_with_policy(ttm_lru_walk *walk, ttm_device *bdev, ttm_resource_
                 candidates.push_back(res->bo);
         }
     }
-    bdev->walk_policy->order(candidates);
+    bdev->walk_policy->order(candidates, walk->arg.trace_evictor);
 
     ttm_bo_lru_cursor cursor;
     s64 progress = 0;
@@ -280,7 +280,7 @@ s64 ttm_lru_walk_with_policy(ttm_lru_walk *walk, ttm_device *bdev, ttm_resource_
 }
 
 // Fisher and Yates with splitmix64; the modulo's bias is below 2^-40 for any number of BOs that there are.
-void ttm_random_walk::order(std::vector<ttm_buffer_object *> &candidates)
+void ttm_random_walk::order(std::vector<ttm_buffer_object *> &candidates, const ttm_buffer_object *)
 {
     for (size_t i = candidates.size(); i > 1; i--) {
         u64 z = state_ += 0x9e3779b97f4a7c15;

@@ -75,15 +75,17 @@ struct ttm_device_funcs {
 class ttm_walk_policy {
 public:
     virtual ~ttm_walk_policy() = default;
-    // Brings the candidates, given in LRU order, into the order in which to try them.
-    virtual void order(std::vector<ttm_buffer_object *> &candidates) = 0;
+    // Brings the candidates, given in LRU order, into the order in which to try them. Whom it drops from the
+    // list is no victim; it puts the reference. evictor: for whom room is made, nullptr for evict-all and
+    // reclaim.
+    virtual void order(std::vector<ttm_buffer_object *> &candidates, const ttm_buffer_object *evictor) = 0;
 };
 
 // Random victims, the same for the same seed.
 class ttm_random_walk final : public ttm_walk_policy {
 public:
     explicit ttm_random_walk(u64 seed) : state_(seed) {}
-    void order(std::vector<ttm_buffer_object *> &candidates) override;
+    void order(std::vector<ttm_buffer_object *> &candidates, const ttm_buffer_object *evictor) override;
 
 private:
     u64 state_;
