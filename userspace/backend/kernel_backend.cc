@@ -46,19 +46,24 @@ void lift_page_limits()
     }
 }
 
-// A parameter of ttm that switches a mechanism. A kernel without the patch has none, and then it is off.
-void set_mechanism(const char *name, bool on)
+// A parameter of ttm. A kernel without the patch has none, and then it does what is without.
+void set_parameter(const char *name, const std::string &value, bool without)
 {
     const std::string path = fmt::format("/sys/module/ttm/parameters/{}", name);
     if (::access(path.c_str(), F_OK)) {
-        if (on)
+        if (!without)
             throw std::runtime_error(fmt::format("this kernel has no {}", path));
         return;
     }
     std::ofstream out(path);
-    out << (on ? 'Y' : 'N');
+    out << value;
     if (!out.flush())
         throw std::runtime_error(fmt::format("cannot write {} (are we root?)", path));
+}
+
+void set_mechanism(const char *name, bool on)
+{
+    set_parameter(name, on ? "Y" : "N", !on);
 }
 
 // Only these make room for one BO that is known beforehand.
@@ -184,6 +189,9 @@ void kernel_backend::reset(const system_config &s)
     translator_.reset();
     set_mechanism("exec_retry", options_.mechanisms.retry);
     set_mechanism("throttle", options_.mechanisms.throttle);
+    const bool throttles = options_.mechanisms.throttle;
+    set_parameter("throttle_strong_ms", fmt::format("{}", options_.times.throttle_strong_ms), !throttles);
+    set_parameter("throttle_weak_ms", fmt::format("{}", options_.times.throttle_weak_ms), !throttles);
     reset_device(s.device);
 
     if (!cgroups_.fits(s.cgroups)) {

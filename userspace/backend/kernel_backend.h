@@ -12,6 +12,7 @@
 #include "backend/kernel_backend_cgroup.h"
 #include "backend/kernel_backend_lab.h"
 #include "backend/memory_backend.h"
+#include "base/mechanism_times.h"
 #include "base/mechanisms.h"
 
 #include <map>
@@ -26,6 +27,7 @@ struct kernel_options {
     bool free_running = false;
     u32 timeout_s = 60; // real time that one operation may take
     vramlab::mechanisms mechanisms;
+    mechanism_times times;
 };
 
 class kernel_backend final : public memory_backend {

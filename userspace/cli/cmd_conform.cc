@@ -7,6 +7,7 @@
 #include "backend/sim_backend.h"
 #include "cli/exchange_directory.h"
 #include "cli/input.h"
+#include "cli/mechanism_settings.h"
 #include "driver/policy.h"
 #include "runner/conform_batch.h"
 #include "runner/guest.h"
@@ -77,10 +78,7 @@ seed_range parse_seeds(const conform_arguments &a)
 
 workload::workload load(const conform_arguments &a, const std::string &file)
 {
-    std::vector<workload::setting> settings;
-    for (const std::string &s : a.settings)
-        settings.push_back(workload::parse_setting(s));
-    workload::workload w = workload::load(file, settings);
+    workload::workload w = workload::load(file, scenario_settings(a.settings));
     if (w.name.empty())
         w.name = fs::path(file).stem().string();
     return w;
@@ -108,6 +106,7 @@ runner::batch_result run_free(const conform_arguments &a)
     backend::kernel_options options;
     options.free_running = true;
     options.mechanisms = kernel_mechanisms(find_policy(a.policy));
+    options.times = times_of(a.settings);
     backend::kernel_backend kernel(options);
     runner::batch_result result;
     for_each_workload(a, [&](const workload::workload &w) {
@@ -126,20 +125,26 @@ runner::batch_result run_free(const conform_arguments &a)
 runner::batch_result compare_here(const conform_arguments &a)
 {
     const std::string policy = find_policy(a.policy);
-    backend::sim_backend model(driver::make_policy(policy));
+    const auto make_model = [&] {
+        auto p = driver::make_policy(policy);
+        p->set_times(times_of(a.settings));
+        return std::make_unique<backend::sim_backend>(std::move(p));
+    };
+    const auto model = make_model();
     std::unique_ptr<backend::memory_backend> other;
     if (a.self) {
-        other = std::make_unique<backend::sim_backend>(driver::make_policy(policy));
+        other = make_model();
     } else {
         backend::kernel_options options;
         options.mechanisms = kernel_mechanisms(policy);
+        options.times = times_of(a.settings);
         other = std::make_unique<backend::kernel_backend>(options);
     }
     runner::batch_options o;
     o.shrink = !a.no_shrink;
     o.failures_max = a.max_failures;
     o.output_dir = a.output_dir;
-    runner::conform_batch batch(model, *other, o);
+    runner::conform_batch batch(*model, *other, o);
     batch.expect(a.files.size() + parse_seeds(a).count);
     for_each_workload(a, [&](const workload::workload &w) { return batch.run(w); });
     return batch.result();
@@ -239,6 +244,7 @@ int conform(const conform_arguments &a)
 {
     if (a.files.empty() && a.swarm.empty())
         throw std::runtime_error("nothing to compare: name workloads or scenarios, or --swarm SEEDS");
+    times_of(a.settings);
     if (!a.self)
         kernel_mechanisms(find_policy(a.policy)); // a mistake is told before anything boots
     const bool here = a.here || a.self || runner::in_guest();

@@ -3,6 +3,7 @@
 
 #include "backend/kernel_backend.h"
 #include "backend/sim_backend.h"
+#include "cli/mechanism_settings.h"
 #include "driver/policy.h"
 #include "runner/executor.h"
 #include "workload/scenario.h"
@@ -32,9 +33,7 @@ void add_input_options(CLI::App &c, input &in)
 
 workload::workload load(const std::string &file, const input &in)
 {
-    std::vector<workload::setting> settings;
-    for (const std::string &s : in.settings)
-        settings.push_back(workload::parse_setting(s));
+    std::vector<workload::setting> settings = scenario_settings(in.settings);
     if (in.seed && fs::path(file).extension() == ".toml")
         settings.push_back({"seed", fmt::format("{}", *in.seed)});
     workload::workload w = workload::load(file, settings);
@@ -86,10 +85,14 @@ mechanisms kernel_mechanisms(const std::string &policy)
 std::unique_ptr<backend::memory_backend> make_backend(backend_kind kind, const std::string &policy,
                                                       const input &in)
 {
-    if (kind == backend_kind::model)
-        return std::make_unique<backend::sim_backend>(driver::make_policy(policy, in.seed.value_or(1)));
+    if (kind == backend_kind::model) {
+        auto p = driver::make_policy(policy, in.seed.value_or(1));
+        p->set_times(times_of(in.settings));
+        return std::make_unique<backend::sim_backend>(std::move(p));
+    }
     backend::kernel_options options;
     options.mechanisms = kernel_mechanisms(policy);
+    options.times = times_of(in.settings);
     return std::make_unique<backend::kernel_backend>(options);
 }
 

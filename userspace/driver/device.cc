@@ -171,7 +171,7 @@ vttm_device::vttm_device(const system_config &s, const policy *p)
     ttm_device_init(&bdev, &vttm_bo_driver);
     bdev.walk_policy = plans ? plans.get() : victims.get();
     bdev.ignore_protection = pol.ignore_protection();
-    bdev.mechanisms = pol.mechanisms();
+    bdev.mechanisms = pol.tuned_mechanisms();
     vttm_vram_mgr_init(vram, bdev, config.vram_size_bytes, *cgroups.front());
     vttm_gtt_mgr_init(gtt, bdev, config.gtt_size_bytes);
     for (const cgroup_config &c : s.cgroups)

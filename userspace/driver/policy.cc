@@ -23,6 +23,14 @@ std::unique_ptr<planner> policy::make_planner(const vttm_device &) const
     return nullptr;
 }
 
+kmd::ttm_mechanisms policy::tuned_mechanisms() const
+{
+    kmd::ttm_mechanisms m = mechanisms();
+    m.throttle_strong_ns = times_.throttle_strong_ms * ns_per_ms;
+    m.throttle_weak_ns = times_.throttle_weak_ms * ns_per_ms;
+    return m;
+}
+
 namespace {
 
 // A BO stays where it is as long as its domain is allowed: what was evicted is used from GTT for ever.

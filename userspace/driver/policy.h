@@ -3,6 +3,7 @@
 // amdgpu.
 #pragma once
 
+#include "base/mechanism_times.h"
 #include "base/mechanisms.h"
 #include "base/request.h"
 #include "kmd/ttm_device.h"
@@ -40,11 +41,17 @@ public:
     virtual u32 scanout_domains() const { return domain_vram; }
     // Which of the patches' mechanisms are on.
     virtual kmd::ttm_mechanisms mechanisms() const { return {}; }
+    // Likewise, with the times that were set.
+    kmd::ttm_mechanisms tuned_mechanisms() const;
+    void set_times(const mechanism_times &t) { times_ = t; }
     // The same for a kernel, if it can do what the policy says: mainline, and the mechanisms alone or
     // together.
     virtual std::optional<vramlab::mechanisms> kernel_mechanisms() const { return std::nullopt; }
     // Whether dmem min and low do nothing.
     virtual bool ignore_protection() const { return false; }
+
+private:
+    mechanism_times times_;
 };
 
 // nullptr if there is none of that name (policy_names()). seed: of what is drawn, if anything.
