@@ -2,107 +2,23 @@
 // vramlab compare: the same scenarios under several policies, side by side; --sweep: the scenario's grid, a
 // row each.
 #include "cli/commands.h"
-#include "cli/input.h"
-#include "cli/output.h"
-#include "cli/parallel.h"
-#include "driver/policy.h"
+#include "cli/comparison.h"
 #include "report/metrics_print.h"
-#include "runner/experiment.h"
-#include "workload/scenario.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <optional>
 #include <stdexcept>
 
 namespace vramlab::cli {
 
 namespace {
 
-struct compare_arguments {
-    std::vector<std::string> files;
-    std::vector<std::string> policies;
-    input in;
-    bool sweep = false;
+struct compare_arguments : comparison_arguments {
     bool json = false;
-    u32 jobs = 0; // 0: one a processor
+    std::string page; // file, or empty
 };
-
-// One cell of the grid.
-struct compared {
-    std::string file;
-    std::string name;  // of the workload
-    std::string point; // of the sweep
-    std::string policy;
-    std::size_t workload = 0;
-    std::optional<runner::experiment> x; // until it has run
-};
-
-std::string point_words(const std::vector<workload::setting> &point)
-{
-    std::string s;
-    for (const workload::setting &set : point)
-        s += fmt::format("{}{}={}", s.empty() ? "" : " ", set.path, set.value);
-    return s;
-}
-
-std::vector<std::vector<workload::setting>> points_of(const std::string &file, bool sweep)
-{
-    if (!sweep)
-        return {{}};
-    const auto axes = workload::read_sweep(file);
-    if (axes.empty())
-        throw std::runtime_error(fmt::format("{}: has nothing to sweep, expected a [sweep] table", file));
-    return workload::sweep_points(axes);
-}
-
-std::vector<std::string> policies_of(const compare_arguments &a)
-{
-    std::vector<std::string> policies;
-    for (const std::string &p : a.policies)
-        policies.push_back(find_policy(p));
-    if (policies.empty())
-        for (std::string_view p : driver::policy_names())
-            policies.emplace_back(p);
-    return policies;
-}
-
-// All cells, still empty, and the workloads they refer to by position.
-std::vector<compared> plan(const compare_arguments &a, std::vector<workload::workload> &workloads)
-{
-    std::vector<compared> cells;
-    const std::vector<std::string> policies = policies_of(a);
-    for (const std::string &file : a.files)
-        for (const auto &point : points_of(file, a.sweep)) {
-            input in = a.in;
-            for (const workload::setting &s : point)
-                in.settings.push_back(s.path + "=" + s.value);
-            workloads.push_back(load(file, in));
-            runner::check_expectations(workloads.back());
-            for (const std::string &policy : policies)
-                cells.push_back(
-                    {file, workloads.back().name, point_words(point), policy, workloads.size() - 1, {}});
-        }
-    return cells;
-}
-
-// The model keeps what it knows in its objects and in thread-local variables, so cells run side by side.
-std::vector<compared> run_all(const compare_arguments &a)
-{
-    std::vector<workload::workload> workloads;
-    std::vector<compared> cells = plan(a, workloads);
-    progress_count progress("runs", cells.size());
-    run_parallel(cells.size(), a.jobs, [&](std::size_t i) {
-        compared &cell = cells[i];
-        const auto backend = make_backend(backend_kind::model, cell.policy, a.in);
-        cell.x = runner::run_experiment(workloads[cell.workload], *backend);
-        cell.x->verdicts.clear(); // they refer to the workload; comparing is not judging
-        progress.one_done();
-    });
-    return cells;
-}
 
 void print_json(const std::vector<compared> &runs)
 {
@@ -134,29 +50,35 @@ void print_sweep(const std::vector<compared> &runs, const report::painter &p)
     fmt::print("{}{}\n", t.render(p), p.paint(report::provenance_line, report::color::dim));
 }
 
-int compare(const compare_arguments &a)
+// A table for each workload.
+void print_tables(const std::vector<compared> &runs, const report::painter &p)
 {
-    const std::vector<compared> runs = run_all(a);
+    std::vector<report::compared_run> columns;
+    for (std::size_t i = 0; i < runs.size(); i++) {
+        columns.push_back({{runs[i].name, runs[i].policy}, &runs[i].x->metrics});
+        if (i + 1 < runs.size() && runs[i + 1].workload == runs[i].workload)
+            continue;
+        fmt::print("{}{}", report::print_comparison(columns, p), i + 1 < runs.size() ? "\n" : "");
+        columns.clear();
+    }
+}
+
+int compare(compare_arguments &a)
+{
+    a.timelines = !a.page.empty();
+    if (a.timelines && a.sweep)
+        throw std::runtime_error("--report with --sweep, expected one of them");
+    const comparison c = run_comparison(a);
     const report::painter p = report::painter::for_stream(stdout);
-    if (a.json) {
-        print_json(runs);
-    } else if (a.sweep) {
-        print_sweep(runs, p);
-    } else {
-        std::vector<report::compared_run> columns;
-        for (const compared &r : runs)
-            columns.push_back({{r.name, r.policy}, &r.x->metrics});
-        fmt::print("{}", report::print_comparison(columns, p));
-    }
-    bool good = true;
-    for (const compared &r : runs) {
-        const std::string failures =
-            runner::print_failures(r.x->run, r.file, report::painter::for_stream(stderr));
-        good &= failures.empty();
-        if (!failures.empty())
-            fmt::print(stderr, "{}, {}:\n{}", r.name, r.policy, failures);
-    }
-    return good ? 0 : 1;
+    if (a.timelines)
+        write_page_file(a.page, a, c, {.command = "compare"});
+    if (a.json)
+        print_json(c.cells);
+    else if (a.sweep)
+        print_sweep(c.cells, p);
+    else
+        print_tables(c.cells, p);
+    return print_invariants(c) ? 0 : 1;
 }
 
 } // namespace
@@ -166,14 +88,11 @@ void add_compare_command(CLI::App &app, int &status)
     auto a = std::make_shared<compare_arguments>();
     CLI::App *c = app.add_subcommand(
         "compare", "Run scenarios or workloads under several policies on the model, side by side");
-    c->add_option("file", a->files, "Scenarios (.toml) and workloads (.jsonl, .jsonl.zst)")->required();
-    c->add_option("--policies", a->policies, "Policies, separated by commas (default: all)")
-        ->delimiter(',')
-        ->type_name("A,B");
-    add_input_options(*c, a->in);
+    add_comparison_options(*c, *a);
     c->add_flag("--sweep", a->sweep, "Every point of the scenario's [sweep], a row each");
-    c->add_option("--jobs,-j", a->jobs, "Runs at a time (default: one a processor)")->type_name("N");
     c->add_flag("--json", a->json, "Print JSON");
+    c->add_option("--report", a->page, "Write the report (see `vramlab report`) of these runs too")
+        ->type_name("FILE");
     c->callback([a, &status] {
         status = guarded(a->files.size() == 1 ? a->files[0] : "a workload", [&] { return compare(*a); });
     });

@@ -18,6 +18,7 @@ void add_compare_command(CLI::App &app, int &status);
 void add_explain_command(CLI::App &app, int &status);
 void add_expand_command(CLI::App &app, int &status);
 void add_cases_command(CLI::App &app, int &status);
+void add_report_command(CLI::App &app, int &status);
 void add_list_command(CLI::App &app, int &status);
 
 } // namespace vramlab::cli

@@ -20,6 +20,7 @@ int main(int argc, char **argv)
     cli::add_run_command(app, status);
     cli::add_compare_command(app, status);
     cli::add_bound_command(app, status);
+    cli::add_report_command(app, status);
     cli::add_explain_command(app, status);
     cli::add_expand_command(app, status);
     cli::add_cases_command(app, status);

@@ -46,6 +46,8 @@ public:
     // operation of an op_end and the BOs that it destroyed are still there until forget_ended().
     void record(const events::event &e);
     void forget_ended();
+    // The BOs that the operation which has just ended destroyed.
+    const std::vector<u64> &ended() const { return gone_; }
 
     bo_info *find(u64 bo);
     const operation_info &operation(u32 process) const;
