@@ -13,7 +13,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # Its own build: few large compilations, hardly optimized, are the quickest way from a clone to a result.
-demo: ## the main job on the model: two scenarios, all policies, table and workload files in demo/
+demo: ## the main job on the model: two scenarios, all policies; tables, and a report to open: demo/report.html
 	@scripts/setup model
 	@NINJA_TARGETS=cli/vramlab scripts/build-model build-demo -Dunity=on -Dunity_size=24 -Dbuildtype=plain -Doptimization=1
 	@scripts/demo build-demo/cli/vramlab
