@@ -20,10 +20,16 @@ START = re.compile("|".join([
     r"general protection fault", r"Kernel mode fault", r"memory leak(?! detector)",
 ]))
 END = re.compile(r"---\[ end (trace|Kernel panic)")
+# What KUnit says of a case; its name must not allow what was said before.
+KTAP = re.compile(r"^\[ *\d+\.\d+\] +(not ok|ok|#|KTAP|\d+\.\.\d+)")
+CUT = "[ cut here ]"
 STAMP = re.compile(r"^\[ *(\d+\.\d+)\]")
 MAX_LINES = 80
-# A complaint is printed in one go: a later line belongs to something else.
-GAP_S = 0.02
+# Until there, lines that could be the start of another complaint are of this one's heading.
+HEADING_LINES = 3
+# A complaint is printed in one go, which takes a guest some time on a machine that has other things to do: a line that
+# comes later belongs to something else.
+GAP_S = 2.0
 
 
 def allowed():
@@ -50,7 +56,9 @@ def blocks(log):
         end, last = i + 1, stamp(lines[i], 0.0)
         while end < min(len(lines), i + MAX_LINES):
             now = stamp(lines[end], last)
-            if now - last > GAP_S or "[ cut here ]" in lines[end]:
+            if now - last > GAP_S or CUT in lines[end] or KTAP.match(lines[end]):
+                break
+            if end - i >= HEADING_LINES and START.search(lines[end]):
                 break
             last = now
             end += 1
