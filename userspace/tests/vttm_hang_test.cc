@@ -2,6 +2,7 @@
 // Does a job that takes too long end, are its VM's other jobs cancelled and its submissions refused, and does
 // nobody else notice? Runs in the guest.
 #include "tests/vttm_device.h"
+#include "tests/vttm_gate.h"
 
 #include <chrono>
 #include <csignal>
@@ -289,32 +290,18 @@ TEST_F(vttm_hang, the_jobs_of_a_killed_process_make_nobody_wait)
 
 TEST_F(vttm_hang, a_process_can_be_killed_whose_job_waits_for_what_never_comes)
 {
-    int timeline = open("/sys/kernel/debug/sync/sw_sync", O_RDWR | O_CLOEXEC);
-    ASSERT_GE(timeline, 0);
-    struct {
-        u32 value;
-        char name[32];
-        s32 fence;
-    } create{1, "never", -1};
-    ASSERT_EQ(ioctl(timeline, _IOWR('W', 0, decltype(create)), &create), 0);
+    vttm_gate gate;
     auto start = steady_clock::now();
     kill_after([&](vttm_file &mine) {
-        u32 sync, bo = mine.must_create(MiB, DRM_VTTM_DOMAIN_VRAM);
-        EXPECT_EQ(drmSyncobjCreate(mine.fd(), 0, &sync), 0);
-        EXPECT_EQ(drmSyncobjImportSyncFile(mine.fd(), sync, create.fence), 0);
-        vttm_file::job waits{{bo}, {}, {{sync, 0, 0}}, 1000};
+        u32 bo = mine.must_create(MiB, DRM_VTTM_DOMAIN_VRAM);
+        vttm_file::job waits{{bo}, {}, {gate.wait(mine)}, 1000};
         EXPECT_EQ(mine.submit_job(waits), 0);
         EXPECT_EQ(mine.submit({bo}), 0);
     });
     EXPECT_LT(since_ms(start), 5000);
     EXPECT_EQ(file.wait(submit_for(file, 1000), -1), 0);
     EXPECT_NE(file.info().vram_usage, 0u) << "until nothing can use it any more";
-    // Closing it instead would signal as well, but stock sw_sync deadlocks on a fence whose last user lets go
-    // of it.
-    u32 steps = 1;
-    ASSERT_EQ(ioctl(timeline, _IOW('W', 1, u32), &steps), 0);
-    close(create.fence);
-    close(timeline);
+    gate.open();
     for (int i = 0; i < 500 && file.info().vram_usage; i++)
         usleep(10'000);
     EXPECT_EQ(file.info().vram_usage, 0u);

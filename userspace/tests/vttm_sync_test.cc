@@ -2,6 +2,7 @@
 // Do submissions wait for synchronisation objects and signal them, and do they refuse what they must? Runs in
 // the guest.
 #include "tests/vttm_device.h"
+#include "tests/vttm_gate.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -39,9 +40,11 @@ protected:
 TEST_F(vttm_sync, the_end_of_a_job_signals)
 {
     u32 out = create();
-    ASSERT_EQ(file.submit_syncs({}, {{out, signal_it, 0}}, 50'000'000), 0);
-    EXPECT_FALSE(signaled(out)) << "the job takes 50 ms";
+    vttm_gate gate;
+    ASSERT_EQ(file.submit_syncs({}, {gate.wait(file), {out, signal_it, 0}}), 0);
+    EXPECT_FALSE(signaled(out)) << "the job waits";
     EXPECT_EQ(file.wait(1, 0), -ETIME);
+    gate.open();
     EXPECT_EQ(wait_binary(out), 0);
     EXPECT_EQ(file.wait(1, 0), 0);
 }
@@ -55,9 +58,11 @@ TEST_F(vttm_sync, a_job_waits_for_another_file)
     u32 theirs = 0;
     ASSERT_EQ(drmSyncobjFDToHandle(other.fd(), fd, &theirs), 0);
     close(fd);
-    ASSERT_EQ(other.submit_syncs({}, {{theirs, signal_it, 0}}, 50'000'000), 0);
+    vttm_gate gate;
+    ASSERT_EQ(other.submit_syncs({}, {gate.wait(other), {theirs, signal_it, 0}}), 0);
     ASSERT_EQ(file.submit_syncs({}, {{between, wait_for, 0}, {last, signal_it, 0}}), 0);
     EXPECT_FALSE(signaled(last));
+    gate.open();
     EXPECT_EQ(wait_binary(last), 0);
     EXPECT_TRUE(signaled(between)) << "it was to end first";
 }
@@ -65,13 +70,23 @@ TEST_F(vttm_sync, a_job_waits_for_another_file)
 TEST_F(vttm_sync, points_of_a_timeline)
 {
     u32 line = create();
-    for (u64 point = 1; point <= 20; point++)
-        ASSERT_EQ(file.submit_syncs({}, {{line, signal_it | timeline, point}}, 20'000'000),
-                  0); // all of them: 0.4 s, a long time for a slow kernel, too
+    vttm_gate gate, last_gate;
+    for (u64 point = 1; point <= 20; point++) {
+        std::vector<drm_vttm_sync> syncs{{line, signal_it | timeline, point}};
+        if (point == 10 || point == 20)
+            syncs.push_back((point == 10 ? gate : last_gate).wait(file));
+        ASSERT_EQ(file.submit_syncs({}, syncs), 0);
+    }
     u32 out = create();
-    ASSERT_EQ(file.submit_syncs({}, {{line, wait_for | timeline, 15}, {out, signal_it, 0}}), 0);
-    EXPECT_FALSE(signaled(line, 20));
+    // On the other engine: jobs of one engine end in order.
+    vttm_file::job waits{
+        {}, {}, {{line, wait_for | timeline, 15}, {out, signal_it, 0}}, 1000, DRM_VTTM_ENGINE_COMPUTE};
+    ASSERT_EQ(file.submit_job(waits), 0);
+    EXPECT_FALSE(signaled(line, 10));
+    EXPECT_FALSE(signaled(out));
+    gate.open();
     EXPECT_EQ(wait_binary(out), 0);
+    EXPECT_FALSE(signaled(line, 20));
     EXPECT_TRUE(signaled(line, 15));
     u64 reached = 0;
     ASSERT_EQ(drmSyncobjQuery(file.fd(), &line, &reached, 1), 0);
@@ -84,8 +99,10 @@ TEST_F(vttm_sync, points_of_a_timeline)
 TEST_F(vttm_sync, waits_are_looked_up_before_signals)
 {
     u32 one = create(DRM_SYNCOBJ_CREATE_SIGNALED);
-    ASSERT_EQ(file.submit_syncs({}, {{one, wait_for, 0}, {one, signal_it, 0}}, 20'000'000), 0);
+    vttm_gate gate;
+    ASSERT_EQ(file.submit_syncs({}, {{one, wait_for, 0}, gate.wait(file), {one, signal_it, 0}}), 0);
     EXPECT_FALSE(signaled(one)) << "it has the new fence";
+    gate.open();
     EXPECT_EQ(wait_binary(one), 0);
 }
 
