@@ -43,6 +43,15 @@ def kernel_paths(target, debug, upto):
     return paths
 
 
+def debug_arguments(args):
+    """What the command line of a debugging kernel has more. It is slow, so that a task may have to wait for long; and
+    without the series TTM breaks rules of ww_mutex, which said once would turn lockdep off (kernel/patches/lab/0004)."""
+    if not args.debug:
+        return []
+    mainline = args.upto not in (None, "all")
+    return ["sysctl.kernel.hung_task_timeout_secs=300", *(["mutex.ww_strict=0"] if mainline else [])]
+
+
 def guest_root(name):
     """The directory that --root names; "guest" is the one of scripts/guest-root."""
     if name == "guest":

@@ -9,7 +9,7 @@ import os
 import shutil
 
 import vm_accel
-from vm_guest import VmError, directory_option
+from vm_guest import VmError, debug_arguments, directory_option
 from vm_machine import Machine
 from vm_qmp import Monitor, QmpError
 
@@ -68,7 +68,7 @@ class Guest(Machine):
         append = [
             "root=root", "rootfstype=9p", f"rootflags={ROOT_FLAGS}", "ro", f"init={directory}/init", "console=ttyS0",
             "panic=-1", "reboot=t", "gpu_sched.sched_policy=1", "loglevel=8", f"VRAMLAB_EXCHANGE={directory}", "VRAMLAB_MOUNT=9p",
-            f"VRAMLAB_CPUS={self.args.cpus}", *self.args.append,
+            *debug_arguments(self.args), f"VRAMLAB_CPUS={self.args.cpus}", *self.args.append,
         ]
         return [
             self.qemu, "-no-user-config", "-nodefaults", "-no-reboot", "-machine", "q35",

@@ -3,7 +3,7 @@
 
 import os
 
-from vm_guest import VmError, choose_memory_directory
+from vm_guest import VmError, choose_memory_directory, debug_arguments
 from vm_machine import Machine
 
 
@@ -23,7 +23,7 @@ class Guest(Machine):
             "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", f"init={directory}/init",
             "con0=null,fd:1", "con=null", f"uml_dir={directory}/uml", "umid=guest",
             "panic=-1", "gpu_sched.sched_policy=1", "loglevel=8", f"VRAMLAB_EXCHANGE={directory}", "VRAMLAB_MOUNT=hostfs",
-            f"VRAMLAB_CPUS={self.args.cpus}", *self.args.append,
+            *debug_arguments(self.args), f"VRAMLAB_CPUS={self.args.cpus}", *self.args.append,
         ]
 
     def environment(self):

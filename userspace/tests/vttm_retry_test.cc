@@ -34,6 +34,9 @@ struct shared {
 
 bool set_retry(bool on)
 {
+    // Without it TTM breaks rules of ww_mutex, and a debugging kernel has to forgive that
+    // (Documentation/kernel-tree.rst).
+    std::ofstream("/sys/module/mutex/parameters/ww_strict") << (on ? 'Y' : 'N') << std::flush;
     std::ofstream out(switch_path);
     out << (on ? 'Y' : 'N');
     return static_cast<bool>(out.flush());
@@ -154,7 +157,7 @@ TEST_P(vttm_retry, nobody_fails_for_lack_of_room_that_there_is)
 TEST_P(vttm_retry, without_it_submissions_fail)
 {
     ASSERT_TRUE(set_retry(false));
-    const report sum = run(GetParam(), 500);
+    const report sum = run(GetParam(), submissions_per_client(500));
     print("off", GetParam(), sum);
     if (GetParam() >= 4) {
         EXPECT_GT(sum.failures, 0u);
@@ -176,6 +179,8 @@ TEST(vttm_retry_faults, no_memory_anywhere)
         return;
     }
     wait << 'N' << std::flush;
+    // Without a stack trace for each.
+    std::ofstream("/sys/kernel/debug/failslab/verbose") << 0 << std::flush;
     drm_vttm_lab_config config{
         40 * MiB, u64{1} * GiB, u64{1} << 50, u64{1} << 50, 0, 32, DRM_VTTM_LAB_CONFIG_NO_CONTENTS};
     ASSERT_EQ(file.lab(DRM_VTTM_LAB_RESET, 0, &config), 0);
