@@ -117,6 +117,50 @@ static void test_planes(const struct vttm_display *display)
 	}
 }
 
+/* The three things that alpha can mean: colours were multiplied by it, are to be, or there is none. */
+static void test_blend_modes(const struct vttm_display *display)
+{
+	static const struct {
+		const char *name;
+		uint64_t value;	/* DRM_MODE_BLEND_* of the kernel */
+		uint32_t shown;
+	} modes[] = {
+		/* What is below counts 127 / 255. */
+		{ "Coverage", 1, 0x281018 },
+		{ "None", 2, 0x400000 },
+		{ "Pre-multiplied", 0, 0x481018 },
+	};
+	static const uint32_t colors[2] = { 0xff102030, 0x80400000 };
+	static uint32_t picture[SIZE / 4];
+	uint32_t handles[2], fbs[2], *pixels;
+	struct vttm_commit commit;
+	int fd = display->fd, i, j;
+
+	for (i = 0; i < 2; i++) {
+		handles[i] = vttm_create(fd, SIZE, DRM_VTTM_DOMAIN_VRAM, 0);
+		igt_assert_eq(__vttm_fb_create(fd, handles[i], VTTM_SCREEN, VTTM_SCREEN, DRM_FORMAT_ARGB8888, &fbs[i]), 0);
+		pixels = vttm_map(fd, handles[i], SIZE);
+		for (j = 0; j < (int)(SIZE / 4); j++)
+			pixels[j] = colors[i];
+		munmap(pixels, SIZE);
+	}
+	vttm_display_on(display, fbs[0]);
+	for (i = 0; i < (int)(sizeof(modes) / sizeof(modes[0])); i++) {
+		vttm_commit_begin(&commit, display);
+		vttm_commit_plane(&commit, display->overlay, fbs[1]);
+		vttm_commit_set(&commit, display->overlay, DRM_MODE_OBJECT_PLANE, "pixel blend mode", modes[i].value);
+		vttm_take_picture(&commit, picture);
+		igt_assert_f((picture[0] & RGB) == modes[i].shown, "%s: 0x%06x, expected 0x%06x\n", modes[i].name,
+			     picture[0] & RGB, modes[i].shown);
+		igt_assert_eq_u32(picture[SIZE / 4 - 1], picture[0]);
+	}
+	vttm_display_off(display);
+	for (i = 0; i < 2; i++) {
+		vttm_fb_remove(fd, fbs[i]);
+		vttm_close(fd, handles[i]);
+	}
+}
+
 /* A job of a fifth of a second that fills a BO, or none. */
 static uint64_t submit_slow(int fd, uint32_t handle, uint32_t syncobj)
 {
@@ -320,6 +364,9 @@ int igt_main()
 	igt_describe("Planes over each other");
 	igt_subtest("planes")
 		test_planes(&display);
+	igt_describe("What alpha means");
+	igt_subtest("blend-modes")
+		test_blend_modes(&display);
 	igt_describe("Modes that nothing could show");
 	igt_subtest("modes")
 		test_modes(&display);

@@ -38,6 +38,8 @@ struct vttm_layer {
 	struct drm_rect dst;
 	/** @rotation: DRM_MODE_ROTATE_* and DRM_MODE_REFLECT_*. */
 	unsigned int rotation;
+	/** @blend_mode: DRM_MODE_BLEND_*, what alpha means. */
+	unsigned int blend_mode;
 };
 
 static void init_layer(struct vttm_layer *layer, struct vttm_plane_state *plane)
@@ -50,6 +52,7 @@ static void init_layer(struct vttm_layer *layer, struct vttm_plane_state *plane)
 	drm_rect_fp_to_int(&layer->src, &state->src);
 	layer->dst = state->dst;
 	layer->rotation = state->rotation;
+	layer->blend_mode = state->pixel_blend_mode;
 }
 
 /*
@@ -90,7 +93,23 @@ static struct vttm_walk walk_row(const struct vttm_layer *layer, int row)
 	return walk;
 }
 
-/* Colours have been multiplied by alpha, as is the rule if nothing else is said. */
+/* What DRM_MODE_BLEND_PREMULTI would have to be given, to show the same. */
+static void premultiply(struct vttm_pixel *pixel, unsigned int count, unsigned int blend_mode)
+{
+	if (blend_mode == DRM_MODE_BLEND_PREMULTI)
+		return;
+
+	for (; count--; pixel++) {
+		if (blend_mode == DRM_MODE_BLEND_PIXEL_NONE)
+			pixel->a = 0xffff;
+
+		pixel->r = DIV_ROUND_CLOSEST((u32)pixel->r * pixel->a, 0xffff);
+		pixel->g = DIV_ROUND_CLOSEST((u32)pixel->g * pixel->a, 0xffff);
+		pixel->b = DIV_ROUND_CLOSEST((u32)pixel->b * pixel->a, 0xffff);
+	}
+}
+
+/* Colours have been multiplied by alpha. */
 static u16 blend_channel(u16 src, u16 dst, u16 alpha)
 {
 	return min(src + DIV_ROUND_CLOSEST((u32)dst * (0xffff - alpha), 0xffff), 0xffff);
@@ -119,6 +138,7 @@ static void add_layer(struct vttm_crtc *vcrtc, const struct vttm_layer *layer, i
 		vttm_format_read(&layer->image, walk, dst, count);
 	} else {
 		vttm_format_read(&layer->image, walk, vcrtc->stage, count);
+		premultiply(vcrtc->stage, count, layer->blend_mode);
 		blend(dst, vcrtc->stage, count);
 	}
 }

@@ -127,6 +127,12 @@ static int create_properties(struct drm_plane *plane, enum drm_plane_type type)
 	if (ret)
 		return ret;
 
+	ret = drm_plane_create_blend_mode_property(plane, BIT(DRM_MODE_BLEND_PREMULTI) |
+						   BIT(DRM_MODE_BLEND_COVERAGE) |
+						   BIT(DRM_MODE_BLEND_PIXEL_NONE));
+	if (ret)
+		return ret;
+
 	ret = drm_plane_create_color_properties(plane,
 						BIT(DRM_COLOR_YCBCR_BT601) |
 						BIT(DRM_COLOR_YCBCR_BT709) |
