@@ -76,17 +76,19 @@ TEST(dat, odd_events)
     writer.write(0, u64{1} << 58, job_record(1, 1, 3, 0, 0, "c"), 17);
     writer.write(0, (u64{1} << 58) + 1, job_record(1, 1, 4, 0, 0, longest), never_ns);
     EXPECT_THROW(writer.write(0, 1, std::vector<u8>(dat_writer::record_max_bytes + 1)), std::runtime_error);
-    EXPECT_THROW(writer.write(1, 1, job_record(1, 1, 1, 0, 0, "")), std::runtime_error);
+    EXPECT_THROW(writer.write(dat_writer::cpus_max, 1, job_record(1, 1, 1, 0, 0, "")), std::runtime_error);
     EXPECT_THROW(writer.add_format(job_format()), std::runtime_error);
+    writer.write(5, 60, job_record(1, 1, 5, 0, 0, "d")); // more CPUs than was said
     writer.finish(tasks());
     const std::vector<u8> bytes = contents(f);
     const read_result r = read_all(bytes);
-    ASSERT_EQ(r.events.size(), 4u);
-    EXPECT_EQ(r.events[1].time_ns, 50u);
-    EXPECT_EQ(r.events[2].time_ns, u64{1} << 58);
-    EXPECT_EQ(r.events[2].lost, 17u);
-    EXPECT_EQ(r.events[3].values.back(), longest);
-    EXPECT_EQ(r.events[3].lost, never_ns);
+    ASSERT_EQ(r.events.size(), 5u);
+    EXPECT_EQ(r.events[0].cpu, 5u);
+    EXPECT_EQ(r.events[2].time_ns, 50u);
+    EXPECT_EQ(r.events[3].time_ns, u64{1} << 58);
+    EXPECT_EQ(r.events[3].lost, 17u);
+    EXPECT_EQ(r.events[4].values.back(), longest);
+    EXPECT_EQ(r.events[4].lost, never_ns);
 }
 
 // Wherever a file ends: it is said, and exactly the events that end before the cut are there.

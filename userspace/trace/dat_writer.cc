@@ -118,8 +118,10 @@ void dat_writer::write(u32 cpu, u64 time_ns, std::span<const u8> data, u64 lost)
 {
     if (data.size() > record_max_bytes)
         throw std::runtime_error(fmt::format("an event of {} bytes does not fit into a page", data.size()));
+    if (cpu >= cpus_max)
+        throw std::runtime_error(fmt::format("an event of CPU {}, expected less than {}", cpu, cpus_max));
     if (cpu >= cpus_.size())
-        throw std::runtime_error(fmt::format("an event of CPU {}, expected less than {}", cpu, cpus_.size()));
+        cpus_.resize(cpu + std::size_t{1});
     cpu_buffer &c = cpus_[cpu];
     const u32 size = static_cast<u32>(data.size());
     const u32 padded = (size + 3) & ~3u;

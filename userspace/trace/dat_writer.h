@@ -13,7 +13,7 @@
 namespace vramlab::trace {
 
 struct dat_writer_options {
-    u32 cpus = 1;
+    u32 cpus = 1;                 // at least
     std::string clock = "global"; // of ftrace: what the time stamps are
     std::string kernel;           // uname
 };
@@ -22,6 +22,7 @@ class dat_writer {
 public:
     static constexpr u32 page_bytes = 4096;
     static constexpr u32 record_max_bytes = page_bytes - 16 - 16;
+    static constexpr u32 cpus_max = 1 << 16;
 
     // Writes to `out`, which the caller owns, from where it is: must be its begin. Throws std::runtime_error
     // (as all others do) if no temporary file can be made.
@@ -34,8 +35,8 @@ public:
     void add_format(const event_format &f);
     bool has_format(u16 id) const { return id < known_.size() && known_[id]; }
 
-    // data: from common_type on, at most record_max_bytes. Times of a CPU should not go back; where they do,
-    // it costs a page. lost: events that the tracer lost before this one.
+    // data: from common_type on, at most record_max_bytes. New CPUs are added. Times of a CPU should not go
+    // back; where they do, it costs a page. lost: events that the tracer lost before this one.
     void write(u32 cpu, u64 time_ns, std::span<const u8> data, u64 lost = 0);
 
     // Everything that stands before the pages, then these. comms, tgids and printk of `info` are written, and
