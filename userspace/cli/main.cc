@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // vramlab: what happens when programs ask for more video memory than there is. Exit status: see commands.h.
+#include "cli/cmd_trace.h"
 #include "cli/commands.h"
 #include "report/table.h"
 
@@ -26,6 +27,7 @@ int main(int argc, char **argv)
     cli::add_cases_command(app, status);
     cli::add_list_command(app, status);
     cli::add_conform_command(app, status);
+    cli::add_trace_command(app, status);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError &e) {

@@ -27,7 +27,7 @@ bool is_key(char c)
     return is_word(c) || c == '-';
 }
 
-std::string_view trimmed(std::string_view s)
+std::string_view stripped(std::string_view s)
 {
     while (!s.empty() && (s.front() == ' ' || s.front() == '\t'))
         s.remove_prefix(1);
@@ -64,7 +64,7 @@ bool take_time(std::string_view &s, u64 &ns)
     }
     if (rest.empty() || rest.front() != ':')
         return false;
-    s = trimmed(rest.substr(1));
+    s = stripped(rest.substr(1));
     return true;
 }
 
@@ -72,7 +72,7 @@ bool take_time(std::string_view &s, u64 &ns)
 bool take_flags_and_time(std::string_view &s, u64 &ns)
 {
     for (int column = 0; column < 6; column++) {
-        s = trimmed(s);
+        s = stripped(s);
         if (take_time(s, ns))
             return true;
         const std::size_t end = s.find(' ');
@@ -86,16 +86,16 @@ bool take_flags_and_time(std::string_view &s, u64 &ns)
 // "comm-pid", "comm-pid (tgid)", or perf's "comm pid".
 bool parse_task(std::string_view s, text_line &line)
 {
-    s = trimmed(s);
+    s = stripped(s);
     if (s.ends_with(')')) {
         const std::size_t open = s.rfind('(');
         if (open == std::string_view::npos)
             return false;
-        std::string_view inside = trimmed(s.substr(open + 1, s.size() - open - 2));
+        std::string_view inside = stripped(s.substr(open + 1, s.size() - open - 2));
         s32 tgid = 0;
         if (take_digits(inside, tgid) && inside.empty())
             line.tgid = tgid;
-        s = trimmed(s.substr(0, open));
+        s = stripped(s.substr(0, open));
     }
     std::size_t digits = s.size();
     while (digits && is_digit(s[digits - 1]))
@@ -105,7 +105,7 @@ bool parse_task(std::string_view s, text_line &line)
     std::string_view pid = s.substr(digits);
     if (!take_digits(pid, line.pid))
         return false;
-    line.comm = trimmed(s.substr(0, digits - 1));
+    line.comm = stripped(s.substr(0, digits - 1));
     if (line.comm == "<...>" || line.comm == "<idle>")
         line.comm = {};
     return true;
@@ -125,12 +125,12 @@ bool parse_event(std::string_view s, text_line &line)
             second++;
         if (second < s.size() && s[second] == ':') {
             line.name = s.substr(end + 1, second - end - 1);
-            line.payload = trimmed(s.substr(second + 1));
+            line.payload = stripped(s.substr(second + 1));
             return true;
         }
     }
     line.name = s.substr(0, end);
-    line.payload = trimmed(s.substr(end + 1));
+    line.payload = stripped(s.substr(end + 1));
     return true;
 }
 

@@ -4,6 +4,7 @@
 #include "base/stdio_file.h"
 #include "workload/names.h"
 #include "workload/op_fields.h"
+#include "workload/stream_writer.h"
 #include "workload/write_codec.h"
 
 #include <cstdio>
@@ -95,7 +96,9 @@ private:
 
 } // namespace
 
-std::string write_header(const workload &w)
+namespace {
+
+std::string header_line(const workload &w, u64 operations)
 {
     std::string out;
     {
@@ -105,7 +108,7 @@ std::string write_header(const workload &w)
         c.text("name", w.name);
         c.optional_text("description", w.description);
         c.text("order", order_word(w.order));
-        c.integer("operations", w.operations.size(), 0, 0);
+        c.integer("operations", operations, 0, 0);
         c.object("device", [&](write_codec &d) { write_device(d, w.system.device); });
         if (!w.system.cgroups.empty())
             c.objects("cgroups", w.system.cgroups, [](write_codec &g, const cgroup_config &cgroup) {
@@ -121,6 +124,13 @@ std::string write_header(const workload &w)
             c.objects("expect", w.expectations, write_expectation);
     }
     return out + '\n';
+}
+
+} // namespace
+
+std::string write_header(const workload &w)
+{
+    return header_line(w, w.operations.size());
 }
 
 void append_operation(std::string &out, const operation &op)
@@ -145,19 +155,32 @@ std::string write_string(const workload &w)
 
 void write_file(const workload &w, const std::string &path)
 {
+    write_file(
+        w,
+        [&w](const std::function<void(const operation &)> &put) {
+            for (const operation &op : w.operations)
+                put(op);
+        },
+        path);
+}
+
+void write_file(const workload &header, const operation_source &source, const std::string &path)
+{
     const std::string beside = path + ".tmp";
 
     try {
         output_file file(beside, path.ends_with(".zst"));
-        std::string out = write_header(w);
+        u64 operations = 0;
+        source([&](const operation &) { operations++; });
+        std::string out = header_line(header, operations);
 
-        for (const operation &op : w.operations) {
+        source([&](const operation &op) {
             append_operation(out, op);
             if (out.size() >= MiB) {
                 file.put(out, false);
                 out.clear();
             }
-        }
+        });
         file.put(out, true);
     } catch (...) {
         std::remove(beside.c_str());

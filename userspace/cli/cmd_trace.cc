@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+// vramlab trace: traces of real cards, converted and summed up.
+#include "cli/cmd_trace.h"
+#include "cli/input.h"
+#include "cli/output.h"
+#include "gputrace/convert.h"
+#include "gputrace/import.h"
+#include "gputrace/stats.h"
+#include "workload/limits.h"
+#include "workload/units.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+
+namespace vramlab::cli {
+
+namespace {
+
+enum class form : unsigned char { dat, text, perfetto };
+
+struct trace_arguments {
+    std::string in;
+    std::string out;
+    std::string vram;
+    std::string working_set;
+    std::string form; // empty: by the name of the file
+    bool plain = false;
+    bool json = false;
+};
+
+// Names the file in what the reader says.
+std::unique_ptr<trace::trace_reader> open_named(const std::string &file, bool kallsyms = false)
+{
+    try {
+        return trace::open_trace(file, {kallsyms});
+    } catch (const trace::trace_error &e) {
+        throw std::runtime_error(fmt::format("{}: {}", file, e.what()));
+    }
+}
+
+void print_damages(const std::string &file, const trace::damage_list &damages)
+{
+    for (const trace::damage &d : damages.first())
+        fmt::print(stderr, "vramlab: {}: at offset {}: {}\n", file, d.offset, d.what);
+    if (damages.count() > damages.first().size())
+        fmt::print(stderr, "vramlab: {}: and {} more\n", file, damages.count() - damages.first().size());
+}
+
+form form_of(const trace_arguments &a)
+{
+    const std::string &f = a.form;
+    if (f == "perfetto" || (f.empty() && a.out.ends_with(".json")))
+        return form::perfetto;
+    return f == "text" || (f.empty() && a.out.ends_with(".txt")) ? form::text : form::dat;
+}
+
+std::unique_ptr<gputrace::record_sink> make_sink(form f, std::FILE *out, const trace::trace_info &info)
+{
+    return f == form::dat    ? gputrace::make_dat_sink(out, info)
+           : f == form::text ? gputrace::make_text_sink(out)
+                             : gputrace::make_perfetto_sink(out);
+}
+
+void print_conversion(const trace_arguments &a, const gputrace::conversion &c)
+{
+    fmt::print("{}: {} events, {} added; {} jobs\n", a.out, c.events, c.added, c.jobs.done);
+    const auto line = [](u64 n, const char *what) {
+        if (n)
+            fmt::print("  {} {}\n", n, what);
+    };
+    line(c.dropped, "events left out: too long for a page of 4096 bytes");
+    line(c.lost_gaps, "gaps where the tracer lost events");
+    line(c.lost, "events known to be lost there");
+    line(c.jobs.without_queue,
+         "jobs that nobody was seen to queue: the kernel's own, or begun before the trace");
+    line(c.jobs.without_run, "jobs not seen to start");
+    line(c.jobs.out_of_order, "jobs signaled out of order");
+    line(c.jobs.signals_alone, "signals of jobs that were not seen");
+    line(c.jobs.never_done, "jobs never done: the trace ends first, or the signal was lost");
+    line(c.without_key, "events of jobs without context and number, which nobody can match");
+    line(c.incomplete, "events without the fields they should have");
+}
+
+int convert(const trace_arguments &a)
+{
+    const form f = form_of(a);
+    std::optional<gputrace::dialect_probe> probe;
+    if (f != form::perfetto && !a.plain)
+        probe.emplace(*open_named(a.in));
+    const auto in = open_named(a.in, f == form::dat);
+    atomic_file out(a.out);
+    const auto sink = make_sink(f, out.stream(), in->info());
+    const gputrace::conversion c = gputrace::convert(*in, probe ? &*probe : nullptr, *sink);
+    out.commit();
+    print_damages(a.in, in->damages());
+    print_conversion(a, c);
+    return 0;
+}
+
+int stats(const trace_arguments &a)
+{
+    const gputrace::frame_probe probe(*open_named(a.in));
+    const auto in = open_named(a.in);
+    const gputrace::trace_stats s = gputrace::collect_stats(*in, probe);
+    print_damages(a.in, in->damages());
+    if (a.json)
+        fmt::print("{}\n",
+                   gputrace::stats_json(s).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    else
+        fmt::print("{}", gputrace::print_stats(s, report::painter::for_stream(stdout)));
+    return 0;
+}
+
+// 0: not given.
+u64 size_option(const char *name, const std::string &text)
+{
+    if (text.empty())
+        return 0;
+    const std::optional<u64> bytes = workload::parse_size(text);
+    if (!bytes || !*bytes || *bytes > workload::size_max_bytes)
+        throw std::runtime_error(fmt::format("{} {}: expected {}", name, text, workload::size_words));
+    return *bytes;
+}
+
+int import(const trace_arguments &a)
+{
+    gputrace::import_options o;
+    o.vram_bytes = size_option("--vram", a.vram);
+    if (const u64 bytes = size_option("--working-set", a.working_set))
+        o.working_set_bytes = bytes;
+    o.name = std::filesystem::path(a.in).stem().string();
+    const gputrace::frame_probe probe(*open_named(a.in));
+    const auto in = open_named(a.in);
+    gputrace::importer i(o);
+    i.read(*in, probe);
+    print_damages(a.in, in->damages());
+    const workload::workload header = [&] {
+        try {
+            return i.header();
+        } catch (const std::runtime_error &e) {
+            throw std::runtime_error(fmt::format("{}: {}", a.in, e.what()));
+        }
+    }();
+    workload::write_file(
+        header, [&i](const auto &put) { i.operations(put); }, a.out);
+    fmt::print("{}", i.print_summary());
+    return 0;
+}
+
+constexpr const char *in_words = "trace.dat of version 6 or 7, a text trace, or a zip archive with one";
+
+void add_convert(CLI::App &trace, int &status)
+{
+    auto a = std::make_shared<trace_arguments>();
+    CLI::App *c =
+        trace.add_subcommand("convert", "Write a trace as gpuvis draws it, as text, or for Perfetto");
+    c->add_option("in", a->in, in_words)->required();
+    c->add_option("out", a->out, "File to write")->required();
+    c->add_option(
+         "--form", a->form,
+         "Instead of that of the name (.txt: text, .json: perfetto, others: dat). perfetto is the JSON form")
+        ->check(CLI::IsMember({"dat", "text", "perfetto"}));
+    c->add_flag("--plain", a->plain, "Add no events");
+    c->callback([a, &status] { status = guarded(a->in, [&] { return convert(*a); }); });
+}
+
+void add_stats(CLI::App &trace, int &status)
+{
+    auto a = std::make_shared<trace_arguments>();
+    CLI::App *c = trace.add_subcommand(
+        "stats", "Per process and engine: frames, busy, wait, moves, stalls; what explains the worst frames");
+    c->add_option("in", a->in, in_words)->required();
+    c->add_flag("--json", a->json, "Print JSON");
+    c->callback([a, &status] { status = guarded(a->in, [&] { return stats(*a); }); });
+}
+
+void add_import(CLI::App &trace, int &status)
+{
+    auto a = std::make_shared<trace_arguments>();
+    CLI::App *c = trace.add_subcommand("import", "Make a workload of a trace, for `vramlab run`");
+    c->add_option("in", a->in, in_words)->required();
+    c->add_option("-o,--output", a->out, "Workload to write (.jsonl or .jsonl.zst)")
+        ->required()
+        ->type_name("FILE");
+    c->add_option("--vram", a->vram, "Size of video memory (default: all fits)")->type_name("SIZE");
+    c->add_option("--working-set", a->working_set,
+                  "VRAM of each process of whose memory the trace does not tell (default: 256MiB)")
+        ->type_name("SIZE");
+    c->callback([a, &status] { status = guarded(a->in, [&] { return import(*a); }); });
+}
+
+} // namespace
+
+void add_trace_command(CLI::App &app, int &status)
+{
+    CLI::App *c = app.add_subcommand("trace", "Traces of real cards and of runs");
+    c->require_subcommand(1);
+    add_convert(*c, status);
+    add_stats(*c, status);
+    add_import(*c, status);
+}
+
+} // namespace vramlab::cli
