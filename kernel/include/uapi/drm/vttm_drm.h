@@ -59,7 +59,17 @@ enum drm_vttm_ioctl_id {
 #define DRM_VTTM_DOMAIN_VRAM	(1u << 2)
 #define DRM_VTTM_DOMAIN_MASK	0x7u
 
-/** Priorities within a VM run from 0 (evicted first) to this value. */
+/**
+ * Priorities of private BOs within their VM run from 0 (evicted first) to this
+ * value. When video memory is short, those of a VM leave from the lowest
+ * priority up, and of one priority those that have been there longest. A
+ * submission may put BOs of lower priority out for one of higher priority. A BO
+ * of priority 0 that was moved out of video memory stays out, as long as it is
+ * allowed to be elsewhere.
+ *
+ * Which VM has to give way first does not depend on priorities, and shared BOs
+ * have no use for one: it is accepted, and has no effect.
+ */
 #define DRM_VTTM_PRIORITY_MAX		15u
 #define DRM_VTTM_PRIORITY_DEFAULT	7u
 
@@ -112,7 +122,7 @@ struct drm_vttm_gem_create {
 /* Other clients synchronise explicitly: no implicit fences between VMs. */
 #define DRM_VTTM_GEM_EXPLICIT_SYNC	(1u << 2)
 #define DRM_VTTM_GEM_FLAGS_MASK		0x7u
-	/** @priority: 0 to DRM_VTTM_PRIORITY_MAX. */
+	/** @priority: 0 to DRM_VTTM_PRIORITY_MAX; no effect on shared BOs. */
 	__u32 priority;
 	/** @handle: Returned GEM handle. */
 	__u32 handle;
@@ -150,7 +160,12 @@ struct drm_vttm_gem_info {
 	__u32 pad;
 };
 
-/** struct drm_vttm_gem_set_priority - Arguments of DRM_IOCTL_VTTM_GEM_SET_PRIORITY. */
+/**
+ * struct drm_vttm_gem_set_priority - Arguments of DRM_IOCTL_VTTM_GEM_SET_PRIORITY.
+ *
+ * The BO counts as just used. If it is raised while it is out of its preferred
+ * domains, the next submission tries to bring it there.
+ */
 struct drm_vttm_gem_set_priority {
 	/** @handle: GEM handle of a BO private to this file's VM, else -EINVAL. */
 	__u32 handle;

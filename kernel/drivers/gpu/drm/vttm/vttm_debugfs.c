@@ -246,12 +246,14 @@ static int print_memory(struct vttm_device *vdev, struct drm_printer *p)
 
 static void print_vm(struct drm_printer *p, struct vttm_vm *vm)
 {
+	unsigned int i = ARRAY_SIZE(vm->evicted);
 	struct vttm_bo *bo;
 
 	drm_printf(p, "vm %u seqno %llu evicted", vm->root->label, vm->seqno);
 	guard(spinlock)(&vm->evicted_lock);
-	list_for_each_entry(bo, &vm->evicted, evicted_node)
-		drm_printf(p, " %llu", bo->tag);
+	while (i--)
+		list_for_each_entry(bo, &vm->evicted[i], evicted_node)
+			drm_printf(p, " %llu", bo->tag);
 	/* The text is that of the model, in which nothing hangs. */
 	if (vttm_ctx_is_banned(vm->ctx))
 		drm_puts(p, " banned");

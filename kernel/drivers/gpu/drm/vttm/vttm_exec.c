@@ -12,6 +12,7 @@
 #include "vttm_gem.h"
 #include "vttm_job.h"
 #include "vttm_op.h"
+#include "vttm_priority.h"
 #include "vttm_sync.h"
 #include "vttm_trace.h"
 #include "vttm_vm.h"
@@ -28,6 +29,7 @@ static int validate_bo(struct vttm_exec *e, struct vttm_bo *bo)
 
 	vttm_retry_set_ctx(&ctx, e->retry.exec);
 	vttm_owner_set_ctx(e->vm, &ctx);
+	vttm_priority_set_ctx(&ctx);
 
 	if (bo->tbo.pin_count)
 		return 0;
@@ -35,6 +37,7 @@ static int validate_bo(struct vttm_exec *e, struct vttm_bo *bo)
 	/* Whoever is throttled makes do with what is allowed. */
 	domain = e->bytes_moved < e->threshold && vttm_owner_is_normal(e->vm) ?
 		 bo->preferred : bo->allowed;
+	domain = vttm_priority_domains(bo, domain);
 
 	for (;;) {
 		vttm_bo_placement_from_domain(bo, domain);
@@ -51,7 +54,7 @@ static int validate_bo(struct vttm_exec *e, struct vttm_bo *bo)
 static int validate(struct vttm_exec *e)
 {
 	struct drm_gem_object *obj;
-	struct vttm_bo *bo, *next;
+	struct vttm_bo *bo;
 	int ret;
 
 	/* What a budget has accumulated counts once. */
@@ -59,7 +62,7 @@ static int validate(struct vttm_exec *e)
 		e->threshold = vttm_budget_get_threshold(e->vdev);
 	e->has_threshold = true;
 
-	list_for_each_entry_safe(bo, next, &e->vm->evicted, evicted_node) {
+	while ((bo = vttm_vm_first_evicted(e->vm))) {
 		ret = validate_bo(e, bo);
 		if (ret)
 			return ret;

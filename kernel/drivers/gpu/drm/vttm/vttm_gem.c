@@ -11,6 +11,7 @@
 #include "vttm_mmap.h"
 #include "vttm_pin.h"
 #include "vttm_prime.h"
+#include "vttm_priority.h"
 #include "vttm_trace.h"
 #include "vttm_vm.h"
 
@@ -169,6 +170,7 @@ static struct vttm_bo *alloc_bo(struct vttm_device *vdev, struct vttm_vm *vm,
 	bo->create_flags = args->flags;
 	bo->flags = args->flags;
 	bo->priority = args->priority;
+	vttm_priority_init_bo(bo);
 	INIT_LIST_HEAD(&bo->evicted_node);
 
 	if (vm)

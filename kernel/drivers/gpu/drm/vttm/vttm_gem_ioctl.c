@@ -8,6 +8,7 @@
 
 #include "vttm_drv.h"
 #include "vttm_gem.h"
+#include "vttm_priority.h"
 #include "vttm_vm.h"
 
 /*
@@ -171,7 +172,8 @@ int vttm_gem_info_ioctl(struct drm_device *drm, void *data, struct drm_file *fil
  * @data: struct drm_vttm_gem_set_priority
  * @file: DRM file
  *
- * Return: 0, -ENOENT, or -EINVAL for a BO that isn't private to this VM.
+ * Return: 0, -ENOENT, -EINVAL for a BO that isn't private to this VM, or
+ * -ERESTARTSYS.
  */
 int vttm_gem_set_priority_ioctl(struct drm_device *drm, void *data,
 				struct drm_file *file)
@@ -189,7 +191,7 @@ int vttm_gem_set_priority_ioctl(struct drm_device *drm, void *data,
 		return -ENOENT;
 
 	if (gem_to_vttm_bo(obj)->root == vm->root)
-		vttm_owner_set_priority(vm, gem_to_vttm_bo(obj), args->priority);
+		ret = vttm_priority_set(vm, gem_to_vttm_bo(obj), args->priority);
 	else
 		ret = -EINVAL;
 

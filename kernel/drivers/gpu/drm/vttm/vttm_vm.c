@@ -11,6 +11,7 @@
 #include "vttm_drv.h"
 #include "vttm_gem.h"
 #include "vttm_pin.h"
+#include "vttm_priority.h"
 #include "vttm_vm.h"
 
 /* How long a file that is closed waits for its submissions. */
@@ -60,6 +61,7 @@ int vttm_vm_open(struct drm_device *drm, struct drm_file *file)
 {
 	struct vttm_device *vdev = to_vttm_device(drm);
 	struct vttm_vm *vm;
+	unsigned int i;
 	int ret;
 
 	vm = kzalloc_obj(*vm);
@@ -69,7 +71,8 @@ int vttm_vm_open(struct drm_device *drm, struct drm_file *file)
 	vm->vdev = vdev;
 	vm->owner = (void *)atomic_long_inc_return(&vdev->vm_serial);
 	vm->first_seqno = 1;
-	INIT_LIST_HEAD(&vm->evicted);
+	for (i = 0; i < ARRAY_SIZE(vm->evicted); i++)
+		INIT_LIST_HEAD(&vm->evicted[i]);
 	spin_lock_init(&vm->evicted_lock);
 	ttm_lru_bulk_move_init(&vm->bulk_move);
 	xa_init(&vm->fences);
@@ -346,10 +349,32 @@ void vttm_vm_remove_bo(struct vttm_vm *vm, struct vttm_bo *bo)
 }
 
 /**
+ * vttm_vm_first_evicted() - Which BO is to be validated next?
+ * @vm: the VM, with its reservation lock held
+ *
+ * Return: the BO, or NULL if there is none.
+ */
+struct vttm_bo *vttm_vm_first_evicted(struct vttm_vm *vm)
+{
+	unsigned int level = ARRAY_SIZE(vm->evicted);
+
+	dma_resv_assert_held(vm->root->base.resv);
+
+	guard(spinlock)(&vm->evicted_lock);
+	while (level--)
+		if (!list_empty(&vm->evicted[level]))
+			return list_first_entry(&vm->evicted[level], struct vttm_bo,
+						evicted_node);
+
+	return NULL;
+}
+
+/**
  * vttm_vm_bo_evicted() - A private BO isn't where it ought to be
  * @bo: the BO, with its reservation lock held
  *
- * The next submission validates it first, even if it was on the list.
+ * The next submission validates it first, of those of the same priority, even if
+ * it was on the list.
  */
 void vttm_vm_bo_evicted(struct vttm_bo *bo)
 {
@@ -357,7 +382,7 @@ void vttm_vm_bo_evicted(struct vttm_bo *bo)
 
 	guard(spinlock)(&bo->vm->evicted_lock);
 	bo->displaced = false;
-	list_move(&bo->evicted_node, &bo->vm->evicted);
+	list_move(&bo->evicted_node, &bo->vm->evicted[vttm_priority_level(bo)]);
 }
 
 /**

@@ -36,10 +36,11 @@ struct vttm_vm {
 	/** @bulk_move: Private BOs, which move in the LRU together. */
 	struct ttm_lru_bulk_move bulk_move;
 	/**
-	 * @evicted: Private BOs that the next submission validates. Changes
-	 * under the resv and @evicted_lock.
+	 * @evicted: Private BOs that the next submission validates, from the
+	 * last list to the first, see vttm_priority_level(). Changes under the
+	 * resv and @evicted_lock.
 	 */
-	struct list_head evicted;
+	struct list_head evicted[DRM_VTTM_PRIORITY_MAX + 1];
 	/** @evicted_lock: Protects @evicted from those without the resv. */
 	spinlock_t evicted_lock;
 	/** @as_owner: It as an owner of BOs, for TTM. */
@@ -77,6 +78,7 @@ int vttm_vm_open_bo(struct vttm_vm *vm, struct vttm_bo *bo);
 void vttm_vm_close_bo(struct vttm_vm *vm, struct vttm_bo *bo);
 void vttm_vm_add_bo(struct vttm_vm *vm, struct vttm_bo *bo);
 void vttm_vm_remove_bo(struct vttm_vm *vm, struct vttm_bo *bo);
+struct vttm_bo *vttm_vm_first_evicted(struct vttm_vm *vm);
 void vttm_vm_bo_evicted(struct vttm_bo *bo);
 void vttm_vm_bo_validated(struct vttm_bo *bo);
 
