@@ -192,6 +192,7 @@ void kernel_backend::reset(const system_config &s)
     const bool throttles = options_.mechanisms.throttle;
     set_parameter("throttle_strong_ms", fmt::format("{}", options_.times.throttle_strong_ms), !throttles);
     set_parameter("throttle_weak_ms", fmt::format("{}", options_.times.throttle_weak_ms), !throttles);
+    set_mechanism("bo_priority", options_.mechanisms.priority);
     reset_device(s.device);
 
     if (!cgroups_.fits(s.cgroups)) {

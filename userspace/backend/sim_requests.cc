@@ -2,6 +2,7 @@
 // The requests of sim_backend: from what a process asks for to the ioctls of the modelled driver.
 #include "backend/sim_backend.h"
 
+#include "driver/priority.h"
 #include "driver/vm.h"
 
 #include <algorithm>
@@ -143,9 +144,7 @@ int sim_backend::bo_set_priority(user_vm &v, const request &r)
     vttm_bo &bo = *v.vm->handles.at(handle).bo;
     if (bo.vm != v.vm)
         return -EINVAL;
-    bo.vm_priority = static_cast<u8>(r.priority & priority_max);
-    vttm_recovery_priority_changed(v.vm->displaced, bo);
-    return 0;
+    return vttm_priority_set(*v.vm, bo, r.priority);
 }
 
 int sim_backend::pin(user_vm &v, u64 tag)

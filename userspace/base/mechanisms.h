@@ -7,6 +7,7 @@ namespace vramlab {
 struct mechanisms {
     bool retry = false;    // ttm.exec_retry
     bool throttle = false; // ttm.throttle
+    bool priority = false; // ttm.bo_priority
 
     friend bool operator==(const mechanisms &, const mechanisms &) = default;
 };

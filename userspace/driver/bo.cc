@@ -69,7 +69,7 @@ int bo_create(vttm_device &dev, vttm_vm &owner, vttm_vm *vm, const vttm_bo_creat
     bo->preferred_domains = static_cast<u8>(args.preferred);
     bo->allowed_domains = static_cast<u8>(args.allowed);
     bo->flags = static_cast<u8>(args.flags);
-    bo->vm_priority = static_cast<u8>(args.priority & priority_max); // checked: a bit-field wants to hear it
+    bo->bulk_priority = args.priority & priority_max; // checked: a bit-field wants to hear it
     bo->owner = owner.serial;
     bo->bdev = &dev.bdev;
     if (vm) {

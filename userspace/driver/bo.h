@@ -26,8 +26,7 @@ struct vttm_bo final : kmd::list_head,
     bool in_vm : 1 = false;      // private, and its handle is not closed yet
     bool cpu_access : 1 = false; // AMDGPU_GEM_CREATE_CPU_ACCESS_REQUIRED
     u8 flags = 0;                // bo_*; a pin sets bo_contiguous
-    u8 vm_priority : 4 = 0;      // within its VM; mainline does not look at it
-    bool displaced : 1 = false;  // in vttm_vm::displaced, and not in vttm_vm::evicted
+    bool displaced = false;      // in vttm_vm::displaced, and not in vttm_vm::evicted
     u32 owner = 0;               // serial of the VM that created it, which may be gone
     vttm_vm *vm = nullptr;       // whose resv a private BO shares, referenced; nullptr for a shared BO
     u64 tag = 0;

@@ -2,6 +2,7 @@
 #include "driver/cs.h"
 
 #include "driver/planner.h"
+#include "driver/priority.h"
 #include "gpu/timing.h"
 #include "kmd/drm_exec.h"
 #include "kmd/trace.h"
@@ -108,12 +109,18 @@ int cs_parser::bo_validate(vttm_bo &bo)
     if (bo.pin_count)
         return 0;
 
-    ttm_operation_ctx ctx{
-        .interruptible = true, .resv = bo.resv, .throttle = &vm_.throttle, .exec = validate_exec_};
+    ttm_operation_ctx ctx{.interruptible = true,
+                          .allow_lower_evict = true,
+                          .resv = bo.resv,
+                          .throttle = &vm_.throttle,
+                          .exec = validate_exec_};
     // Whoever is throttled makes do with what is allowed, as who has used up the budget.
     const bool may_move = bytes_moved_ < bytes_moved_threshold_ &&
                           ttm_throttle_phase_of(&dev_.bdev, &vm_.throttle) == ttm_throttle_phase::normal;
-    return validate_in(bo, dev_.plans ? dev_.plans->domains(bo) : dev_.pol.submit_domains(bo, may_move), ctx);
+    return validate_in(bo,
+                       dev_.plans ? dev_.plans->domains(bo)
+                                  : vttm_priority_domains(bo, dev_.pol.submit_domains(bo, may_move)),
+                       ctx);
 }
 
 // Or in what is allowed, if there is no room.
@@ -134,11 +141,10 @@ int cs_parser::validate_in(vttm_bo &bo, u32 domain, ttm_operation_ctx &ctx)
 // amdgpu_vm_validate(): a BO leaves the list though it may be in an allowed domain that it does not prefer.
 int cs_parser::vm_validate()
 {
-    while (!list_empty(vm_.evicted)) {
-        vttm_bo &bo = *static_cast<vttm_bo *>(vm_.evicted.next);
-        if (const int r = bo_validate(bo))
+    while (vttm_bo *bo = vttm_vm_first_evicted(vm_)) {
+        if (const int r = bo_validate(*bo))
             return r;
-        vttm_vm_bo_validated(vm_, bo);
+        vttm_vm_bo_validated(vm_, *bo);
     }
     return 0;
 }

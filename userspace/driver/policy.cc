@@ -106,7 +106,8 @@ public:
     {
         if (mechanisms_.throttle_protected)
             return std::nullopt;
-        return vramlab::mechanisms{.retry = mechanisms_.retry, .throttle = mechanisms_.throttle};
+        return vramlab::mechanisms{
+            .retry = mechanisms_.retry, .throttle = mechanisms_.throttle, .priority = mechanisms_.priority};
     }
 
 private:
@@ -177,9 +178,14 @@ const entry entries[] = {
      [](const entry &e, u64) -> std::unique_ptr<policy> {
          return std::make_unique<patched>(e.name, kmd::ttm_mechanisms{.throttle = true});
      }},
+    {"priority", "a VM loses BOs in the order of their priorities, and higher ones replace lower ones",
+     [](const entry &e, u64) -> std::unique_ptr<policy> {
+         return std::make_unique<patched>(e.name, kmd::ttm_mechanisms{.priority = true});
+     }},
     {"patched", "all mechanisms of kernel/patches",
      [](const entry &e, u64) -> std::unique_ptr<policy> {
-         return std::make_unique<patched>(e.name, kmd::ttm_mechanisms{.retry = true, .throttle = true});
+         return std::make_unique<patched>(
+             e.name, kmd::ttm_mechanisms{.retry = true, .throttle = true, .priority = true});
      }},
     {"throttle-protected", "throttle, but dmem protection evicts in the weak phase nevertheless",
      [](const entry &e, u64) -> std::unique_ptr<policy> {

@@ -9,9 +9,9 @@ using namespace kmd;
 
 void vttm_recovery_update(displaced_bos &displaced, vttm_bo &bo)
 {
-    bo.displaced = bo.vm_priority && !(vttm_domain_of(bo.resource) & bo.preferred_domains);
+    bo.displaced = bo.bulk_priority && !(vttm_domain_of(bo.resource) & bo.preferred_domains);
     if (bo.displaced)
-        list_move_tail(bo, displaced.lists[bo.vm_priority]);
+        list_move_tail(bo, displaced.lists[bo.bulk_priority]);
     else
         list_del_init(bo);
 }
@@ -20,9 +20,9 @@ void vttm_recovery_priority_changed(displaced_bos &displaced, vttm_bo &bo)
 {
     if (!bo.displaced)
         return;
-    bo.displaced = bo.vm_priority != 0;
+    bo.displaced = bo.bulk_priority != 0;
     if (bo.displaced)
-        list_move_tail(bo, displaced.lists[bo.vm_priority]);
+        list_move_tail(bo, displaced.lists[bo.bulk_priority]);
     else
         list_del_init(bo);
 }

@@ -21,7 +21,7 @@ inline constexpr u32 recovery_failures_max = 8;     // BOs tried in vain in one 
 inline constexpr u64 recovery_bytes_max = 32 * MiB; // after which a submission recovers no more
 
 struct displaced_bos {
-    std::array<kmd::list_head, priority_max + 1> lists; // of vttm_bo by vm_priority; under the VM's resv
+    std::array<kmd::list_head, priority_max + 1> lists; // of vttm_bo by bulk_priority; under the VM's resv
 };
 
 // After bo was validated: puts it at the end of its priority's list if it is displaced, else takes it off.

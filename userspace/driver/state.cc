@@ -55,8 +55,9 @@ void print_throttle(std::string &text, const vttm_vm &vm)
 void print_vm(std::string &text, const vttm_vm &vm)
 {
     put(text, "vm {} seqno {} evicted", vm.label, vm.entity.fence_seq);
-    for (const list_head *e = vm.evicted.next; e != &vm.evicted; e = e->next)
-        put(text, " {}", static_cast<const vttm_bo *>(e)->tag);
+    for (u32 level = priority_max + 1; level--;)
+        for (const list_head *e = vm.evicted[level].next; e != &vm.evicted[level]; e = e->next)
+            put(text, " {}", static_cast<const vttm_bo *>(e)->tag);
     text += '\n';
     if (vm.dev->bdev.mechanisms.throttle)
         print_throttle(text, vm);
@@ -86,7 +87,7 @@ void print_bo(std::string &text, const vttm_device &dev, const vttm_bo &bo)
         text += '-';
     put(text, " size {} mem {}", bo.size, mem_name(bo.resource));
     print_places(text, dev, bo);
-    put(text, " pin {} prio {} pref {} allowed {} flags {} cpu {} busy {}\n", bo.pin_count, bo.vm_priority,
+    put(text, " pin {} prio {} pref {} allowed {} flags {} cpu {} busy {}\n", bo.pin_count, bo.bulk_priority,
         bo.preferred_domains, bo.allowed_domains, bo.flags, bo.cpu_access ? 1 : 0,
         dma_resv_test_signaled(*bo.resv, dma_resv_usage::bookkeep) ? 0 : 1);
 }

@@ -2,6 +2,7 @@
 #include "driver/vm.h"
 
 #include "driver/device.h"
+#include "driver/priority.h"
 #include "kmd/trace.h"
 
 #include <algorithm>
@@ -131,17 +132,21 @@ int vttm_vm_wait(vttm_vm &vm, u64 seqno)
 
 // ---- what keeps private BOs valid
 
-namespace {
+vttm_bo *vttm_vm_first_evicted(const vttm_vm &vm)
+{
+    for (u32 level = priority_max + 1; level--;)
+        if (const list_head &list = vm.evicted[level]; !list_empty(list))
+            return static_cast<vttm_bo *>(list.next);
+    return nullptr;
+}
 
-void put_on_evicted_list(vttm_bo &bo)
+void vttm_vm_bo_evicted(vttm_bo &bo)
 {
     bo.displaced = false;
-    list_move(bo, bo.vm->evicted);
+    list_move(bo, bo.vm->evicted[vttm_priority_level(bo)]);
     if (tracing())
         record_event({.bo = bo.tag, .vm = bo.vm->label, .type = events::event_type::evicted_list});
 }
-
-} // namespace
 
 void vttm_vm_bo_add(vttm_vm &vm, vttm_bo &bo)
 {
@@ -149,13 +154,13 @@ void vttm_vm_bo_add(vttm_vm &vm, vttm_bo &bo)
     ttm_bo_set_bulk_move(&bo, &vm.lru_bulk_move);
     // Not in a domain that it prefers: to be validated at the next occasion.
     if (!(bo.preferred_domains & vttm_domain_of(bo.resource)))
-        put_on_evicted_list(bo);
+        vttm_vm_bo_evicted(bo);
 }
 
 void vttm_vm_bo_move(vttm_bo &bo, bool evicted)
 {
     if (evicted && bo.in_vm)
-        put_on_evicted_list(bo);
+        vttm_vm_bo_evicted(bo);
 }
 
 void vttm_vm_bo_validated(vttm_vm &vm, vttm_bo &bo)

@@ -53,7 +53,8 @@ struct vttm_vm final : kmd::drm_gem_object {
     kmd::ttm_throttle throttle;
     kmd::dma_resv own_resv;
     kmd::ttm_lru_bulk_move lru_bulk_move;
-    kmd::list_head evicted; // of vttm_bo, under the resv
+    // Of vttm_bo, by vttm_priority_level(); under the resv. Validated from the last list to the first.
+    std::array<kmd::list_head, priority_max + 1> evicted;
     displaced_bos displaced;
 
     // The file.
@@ -75,6 +76,10 @@ void vttm_vm_put(vttm_vm &vm);
 void vttm_vm_bo_add(vttm_vm &vm, vttm_bo &bo);
 // amdgpu_vm_bo_move(): an evicted private BO has to be validated again. The resv is held.
 void vttm_vm_bo_move(vttm_bo &bo, bool evicted);
+// Who is to be validated first; nullptr: nobody. The resv is held.
+vttm_bo *vttm_vm_first_evicted(const vttm_vm &vm);
+// The next submission validates bo, of those of the same priority first. The resv is held.
+void vttm_vm_bo_evicted(vttm_bo &bo);
 // amdgpu_vm_bo_validated(): off the evicted list. The resv is held.
 void vttm_vm_bo_validated(vttm_vm &vm, vttm_bo &bo);
 

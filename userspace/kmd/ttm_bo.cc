@@ -44,6 +44,19 @@ void ttm_bo_set_bulk_move(ttm_buffer_object *bo, ttm_lru_bulk_move *bulk)
         ttm_resource_add_bulk_move(bo->resource, bo);
 }
 
+void ttm_bo_set_bulk_priority(ttm_buffer_object *bo, u32 priority)
+{
+    dma_resv_assert_held(bo->resv);
+    ttm_warn_on(priority >= TTM_NUM_BULK_PRIORITIES, "ttm_bo_set_bulk_priority");
+
+    if (bo->bulk_priority == priority)
+        return;
+
+    bo->bulk_priority = priority & (TTM_NUM_BULK_PRIORITIES - 1);
+    if (bo->resource)
+        ttm_resource_update_bulk_move(bo->resource, bo);
+}
+
 void ttm_bo_pin(ttm_buffer_object *bo)
 {
     dma_resv_assert_held(bo->resv);

@@ -40,7 +40,8 @@ struct ttm_buffer_object : drm_gem_object {
     u16 pin_count = 0;
     ttm_bo_type type = ttm_bo_type_device;
     u8 priority = 0;
-    bool deleted = false; // a zombie
+    bool deleted : 1 = false; // a zombie
+    u8 bulk_priority : 4 = 0; // within bulk_move; changes by ttm_bo_set_bulk_priority()
 
     ttm_buffer_object() { resv = &_resv; }
 };
@@ -50,6 +51,8 @@ struct ttm_operation_ctx {
     bool no_wait_gpu = false;
     bool gfp_retry_mayfail = false;
     bool allow_res_evict = false; // BOs with this resv may be evicted though it is held
+    // Likewise, but of the same bulk move as the BO that needs room, and with a lower priority.
+    bool allow_lower_evict = false;
     dma_resv *resv = nullptr;
     ttm_throttle *throttle = nullptr; // for whom; nullptr: nobody, or reclaim
     // The caller's transaction, or nullptr: mainline. With one, evictions lock under its ticket and return
@@ -85,6 +88,8 @@ inline void ttm_bo_move_to_lru_tail_unlocked(ttm_buffer_object *bo)
 }
 void ttm_bo_unreserve(ttm_buffer_object *bo);
 void ttm_bo_set_bulk_move(ttm_buffer_object *bo, ttm_lru_bulk_move *bulk);
+// Where in its bulk move bo is; less than TTM_NUM_BULK_PRIORITIES. The resv is held.
+void ttm_bo_set_bulk_priority(ttm_buffer_object *bo, u32 priority);
 void ttm_bo_pin(ttm_buffer_object *bo);
 void ttm_bo_unpin(ttm_buffer_object *bo);
 
@@ -144,8 +149,7 @@ struct ttm_lru_walk_arg {
     bool sleeping_lock = false; // sleep without a ticket as well
     // With an exec: what process_bo() sets if the lock of its BO is to be kept for the exec to restore.
     bool keep_lock = false;
-    // Not in the kernel: for whom the walk is: for evict_skipped events and walk policies.
-    const ttm_buffer_object *trace_evictor = nullptr;
+    const ttm_buffer_object *evictor = nullptr; // for whom room is made, if for anybody
 };
 
 struct ttm_lru_walk {

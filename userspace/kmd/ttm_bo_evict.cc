@@ -264,7 +264,7 @@ int ttm_bo_evict_alloc(ttm_device *bdev, ttm_resource_manager *man, const ttm_pl
     walk.arg.ctx = ctx;
     walk.arg.ticket = ticket;
     walk.arg.trylock_only = true;
-    walk.arg.trace_evictor = evictor;
+    walk.arg.evictor = evictor;
     walk.place = place;
     walk.evictor = evictor;
     walk.res = res;

@@ -74,6 +74,7 @@ int ttm_buffer_object_transfer(ttm_buffer_object *bo, ttm_buffer_object **new_ob
     fbo->type = bo->type;
     fbo->priority = bo->priority;
     fbo->deleted = bo->deleted;
+    fbo->bulk_priority = bo->bulk_priority;
 
     bo->bdev->glob->bo_count++;
 

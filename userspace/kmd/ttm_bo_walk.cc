@@ -5,10 +5,24 @@
 
 namespace vramlab::kmd {
 
+// bo's resv is the caller's, who holds it. May it be evicted nevertheless? Priorities are stable then, as
+// changing them takes the resv.
+static bool ttm_lru_walk_may_evict_own(const ttm_lru_walk_arg *arg, const ttm_buffer_object *bo)
+{
+    const ttm_operation_ctx *ctx = arg->ctx;
+    const ttm_buffer_object *evictor = arg->evictor;
+
+    if (bo->resv != ctx->resv)
+        return false;
+    if (ctx->allow_res_evict)
+        return true;
+
+    return ctx->allow_lower_evict && bo->bdev->mechanisms.priority && evictor && bo->bulk_move &&
+           bo->bulk_move == evictor->bulk_move && bo->bulk_priority < evictor->bulk_priority;
+}
+
 static bool ttm_lru_walk_trylock(ttm_bo_lru_cursor *curs, ttm_buffer_object *bo)
 {
-    const ttm_operation_ctx *ctx = curs->arg->ctx;
-
     curs->needs_unlock = false;
 
     if (dma_resv_trylock(*bo->resv)) {
@@ -16,7 +30,7 @@ static bool ttm_lru_walk_trylock(ttm_bo_lru_cursor *curs, ttm_buffer_object *bo)
         return true;
     }
 
-    if (bo->resv == ctx->resv && ctx->allow_res_evict) {
+    if (ttm_lru_walk_may_evict_own(curs->arg, bo)) {
         dma_resv_assert_held(bo->resv);
         return true;
     }
@@ -34,7 +48,7 @@ static bool ttm_lru_walk_trylock_exec(ttm_bo_lru_cursor *curs, ttm_buffer_object
     curs->needs_unlock = false;
 
     if (dma_resv_locking_ctx(*bo->resv) == &exec->ticket() && exec->prelocked_resv() != bo->resv)
-        return exec->holds_resv(*bo->resv) || (bo->resv == ctx->resv && ctx->allow_res_evict);
+        return exec->holds_resv(*bo->resv) || ttm_lru_walk_may_evict_own(curs->arg, bo);
 
     curs->needs_unlock = exec->trylock_resv(*bo->resv);
     return curs->needs_unlock;
@@ -119,6 +133,14 @@ void ttm_bo_lru_cursor_init(ttm_bo_lru_cursor *curs, ttm_resource_manager *man, 
     curs->arg = arg;
 }
 
+static const char *ttm_bo_lru_cursor_why_locked(const ttm_lru_walk_arg *arg, const ttm_buffer_object *bo,
+                                                bool ours)
+{
+    if (bo->resv == arg->ctx->resv && arg->ctx->allow_lower_evict && bo->bdev->mechanisms.priority)
+        return "priority not lower";
+    return ours ? "locked by this submission" : "locked";
+}
+
 // The part that decides without sleeping. False: bo is to be skipped. Else *bo_locked says whether it is
 // locked by now.
 static bool ttm_bo_lru_cursor_try(ttm_bo_lru_cursor *curs, ttm_buffer_object *bo, bool *bo_locked)
@@ -131,7 +153,7 @@ static bool ttm_bo_lru_cursor_try(ttm_bo_lru_cursor *curs, ttm_buffer_object *bo
     if (!ours && may_sleep_for_lock(curs->arg))
         return true;
     if (tracing())
-        ttm_trace_skipped(bo, curs->arg->trace_evictor, ours ? "locked by this submission" : "locked");
+        ttm_trace_skipped(bo, curs->arg->evictor, ttm_bo_lru_cursor_why_locked(curs->arg, bo, ours));
     return false;
 }
 
@@ -161,7 +183,7 @@ static int ttm_bo_lru_cursor_lock(ttm_bo_lru_cursor *curs, ttm_buffer_object *bo
         return 1;
 
     if (ret == -EALREADY)
-        ttm_trace_skipped(bo, curs->arg->trace_evictor, "locked by this submission");
+        ttm_trace_skipped(bo, curs->arg->evictor, "locked by this submission");
     ttm_bo_lru_cursor_cleanup_bo(curs);
     return ret == -EALREADY ? 0 : ret;
 }
@@ -180,7 +202,7 @@ int ttm_bo_lru_cursor_next(ttm_bo_lru_cursor *curs, ttm_buffer_object **bo)
     for (;;) {
         // What nobody hears of: a submission with a long list passes all of it in front of each victim.
         const bool skip_locked = !may_sleep_for_lock(curs->arg) && !tracing() && !ctx->exec;
-        const dma_resv *evictable = ctx->allow_res_evict ? ctx->resv : nullptr;
+        const dma_resv *evictable = ctx->allow_res_evict || ctx->allow_lower_evict ? ctx->resv : nullptr;
         ttm_resource *res = ttm_resource_manager_next_where(&curs->res_curs, [&](ttm_resource *r) {
             if (skip_locked && dma_resv_is_locked(*r->bo->resv) && r->bo->resv != evictable)
                 return false;
@@ -251,7 +273,7 @@ s64 ttm_lru_walk_with_policy(ttm_lru_walk *walk, ttm_device *bdev, ttm_resource_
                 candidates.push_back(res->bo);
         }
     }
-    bdev->walk_policy->order(candidates, walk->arg.trace_evictor);
+    bdev->walk_policy->order(candidates, walk->arg.evictor);
 
     ttm_bo_lru_cursor cursor;
     s64 progress = 0;

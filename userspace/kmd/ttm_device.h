@@ -44,6 +44,7 @@ struct ttm_trace_id {
 struct ttm_mechanisms {
     bool retry = false; // drivers pass their drm_exec on
     bool throttle = false;
+    bool priority = false;           // order within bulk moves, and drivers let BOs evict lower ones
     bool throttle_protected = false; // in the weak phase, dmem protection may evict nevertheless
     u64 throttle_strong_ns = 50 * ns_per_ms;
     u64 throttle_weak_ns = 200 * ns_per_ms;

@@ -5,6 +5,8 @@
 #include "kmd/dmem_cgroup.h"
 #include "kmd/ttm_internal.h"
 
+#include <bit>
+
 namespace vramlab::kmd {
 
 void ttm_resource_cursor_init(ttm_resource_cursor *cursor, ttm_resource_manager *man)
@@ -108,44 +110,91 @@ static ttm_resource *ttm_lru_next_res(ttm_resource *cur)
     return ttm_lru_item_to_res(lru);
 }
 
+static u32 ttm_lru_bulk_move_level(const ttm_resource *res)
+{
+    return res->bo->bdev->mechanisms.priority ? res->bo->bulk_priority : 0;
+}
+
+// The last resource of a level up to this one, or nullptr.
+static ttm_resource *ttm_lru_bulk_move_pos_last_of(const ttm_lru_bulk_move_pos *pos, u32 level)
+{
+    const u32 used = pos->used & ((2u << level) - 1);
+
+    return used ? pos->last_of[static_cast<u32>(std::bit_width(used)) - 1] : nullptr;
+}
+
+static void ttm_lru_bulk_move_pos_update_last(ttm_lru_bulk_move_pos *pos)
+{
+    pos->last = ttm_lru_bulk_move_pos_last_of(pos, TTM_NUM_BULK_PRIORITIES - 1);
+}
+
+// As the last of its level.
+static void ttm_lru_bulk_move_pos_insert(ttm_lru_bulk_move_pos *pos, ttm_resource *res)
+{
+    const u32 level = ttm_lru_bulk_move_level(res);
+    ttm_resource *prev = ttm_lru_bulk_move_pos_last_of(pos, level);
+
+    if (prev) {
+        list_move(*res, *prev);
+    } else {
+        if (pos->first)
+            list_move_tail(*res, *pos->first);
+        pos->first = res;
+    }
+
+    res->bulk_level = level & (TTM_NUM_BULK_PRIORITIES - 1);
+    pos->last_of[level] = res;
+    pos->used = static_cast<u16>(pos->used | 1u << level);
+    ttm_lru_bulk_move_pos_update_last(pos);
+}
+
+// Takes it out of the range without moving it.
+static void ttm_lru_bulk_move_pos_forget(ttm_lru_bulk_move_pos *pos, ttm_resource *res)
+{
+    const u32 level = res->bulk_level;
+
+    if (pos->last_of[level] == res) {
+        ttm_resource *prev = pos->first == res ? nullptr : ttm_lru_prev_res(res);
+        if (prev && prev->bulk_level == level) {
+            pos->last_of[level] = prev;
+        } else {
+            pos->last_of[level] = nullptr;
+            pos->used = static_cast<u16>(pos->used & ~(1u << level));
+        }
+    }
+
+    if (pos->first == res)
+        pos->first = pos->last == res ? nullptr : ttm_lru_next_res(res);
+    ttm_lru_bulk_move_pos_update_last(pos);
+}
+
+// To the tail of its level.
 static void ttm_lru_bulk_move_pos_tail(ttm_lru_bulk_move_pos *pos, ttm_resource *res)
 {
-    if (pos->last != res) {
-        if (pos->first == res)
-            pos->first = ttm_lru_next_res(res);
-        list_move(*res, *pos->last);
-        pos->last = res;
-    }
+    if (res->bulk_level == ttm_lru_bulk_move_level(res) && pos->last_of[res->bulk_level] == res)
+        return;
+
+    ttm_lru_bulk_move_pos_forget(pos, res);
+    ttm_lru_bulk_move_pos_insert(pos, res);
 }
 
 static void ttm_lru_bulk_move_add(ttm_lru_bulk_move *bulk, ttm_resource *res)
 {
     ttm_lru_bulk_move_pos *pos = ttm_lru_bulk_move_pos_of(bulk, res);
 
-    if (!pos->first) {
-        pos->first = res;
-        pos->last = res;
-    } else {
-        ttm_warn_on(pos->first->bo->resv != res->bo->resv, "ttm_lru_bulk_move_add: another resv");
-        ttm_lru_bulk_move_pos_tail(pos, res);
-    }
+    ttm_warn_on(pos->first && pos->first->bo->resv != res->bo->resv, "ttm_lru_bulk_move_add: another resv");
+    ttm_lru_bulk_move_pos_insert(pos, res);
 }
 
 static void ttm_lru_bulk_move_del(ttm_lru_bulk_move *bulk, ttm_resource *res)
 {
     ttm_lru_bulk_move_pos *pos = ttm_lru_bulk_move_pos_of(bulk, res);
+    const bool inside = pos->first != res && pos->last != res;
 
     ttm_warn_on(!pos->first || !pos->last, "ttm_lru_bulk_move_del: empty range");
-    if (pos->first == res && pos->last == res) {
-        pos->first = nullptr;
-        pos->last = nullptr;
-    } else if (pos->first == res) {
-        pos->first = ttm_lru_next_res(res);
-    } else if (pos->last == res) {
-        pos->last = ttm_lru_prev_res(res);
-    } else {
+    ttm_lru_bulk_move_pos_forget(pos, res);
+    if (inside)
         list_move(*res, *pos->last);
-    }
 }
 
 static bool ttm_resource_is_swapped(const ttm_resource *res, const ttm_buffer_object *bo)
@@ -182,6 +231,12 @@ void ttm_resource_del_bulk_move_unevictable(ttm_resource *res, ttm_buffer_object
         ttm_lru_bulk_move_del(bo->bulk_move, res);
 }
 
+void ttm_resource_update_bulk_move(ttm_resource *res, ttm_buffer_object *bo)
+{
+    if (bo->bulk_move && !ttm_resource_unevictable(res, bo))
+        ttm_lru_bulk_move_pos_tail(ttm_lru_bulk_move_pos_of(bo->bulk_move, res), res);
+}
+
 void ttm_resource_move_to_lru_tail(ttm_resource *res)
 {
     ttm_buffer_object *bo = res->bo;
@@ -199,7 +254,8 @@ void ttm_resource_init(ttm_buffer_object *bo, const ttm_place *place, ttm_resour
 {
     res->start = 0;
     res->size = bo->size;
-    res->mem_type = static_cast<u8>(place->mem_type);
+    res->mem_type = static_cast<u8>(place->mem_type) & 0xf;
+    res->bulk_level = 0;
     res->placement = static_cast<u16>(place->flags);
     res->bo = bo;
 

@@ -71,10 +71,11 @@ struct ttm_resource_manager {
 
 // Base of the drivers' resources. Belongs to a BO (ttm_buffer_object::resource) or is under way to one.
 struct ttm_resource : ttm_lru_item {
-    u8 mem_type = 0;
-    u16 placement = 0; // TTM_PL_FLAG_*
-    u32 start = 0;     // pages
-    u64 size = 0;      // bytes
+    u8 mem_type : 4 = 0;
+    u8 bulk_level : 4 = 0; // of ttm_lru_bulk_move_pos, if it is in one
+    u16 placement = 0;     // TTM_PL_FLAG_*
+    u32 start = 0;         // pages
+    u64 size = 0;          // bytes
     ttm_buffer_object *bo = nullptr;
     dmem_cgroup_pool_state *css = nullptr; // charged with the BO's size
 
@@ -86,9 +87,16 @@ inline ttm_resource *ttm_lru_item_to_res(ttm_lru_item *item)
     return static_cast<ttm_resource *>(item);
 }
 
+// Priorities within a bulk move (kernel/patches; mainline has one).
+inline constexpr u32 TTM_NUM_BULK_PRIORITIES = 16;
+
+// Sorted by level: the priority that the BO had when its resource was inserted. Within a level, least
+// recently used first.
 struct ttm_lru_bulk_move_pos {
     ttm_resource *first = nullptr;
     ttm_resource *last = nullptr;
+    std::array<ttm_resource *, TTM_NUM_BULK_PRIORITIES> last_of{}; // by level
+    u16 used = 0;                                                  // bitmap of levels that have any
 };
 
 // Ranges of LRU lists that move to the tail at once. All BOs of it share one resv.
@@ -135,6 +143,8 @@ void ttm_lru_bulk_move_fini(ttm_device *bdev, ttm_lru_bulk_move *bulk);
 void ttm_resource_add_bulk_move(ttm_resource *res, ttm_buffer_object *bo);
 void ttm_resource_del_bulk_move(ttm_resource *res, ttm_buffer_object *bo);
 void ttm_resource_del_bulk_move_unevictable(ttm_resource *res, ttm_buffer_object *bo);
+// The BO's priority within its bulk move has changed.
+void ttm_resource_update_bulk_move(ttm_resource *res, ttm_buffer_object *bo);
 void ttm_resource_move_to_lru_tail(ttm_resource *res);
 
 void ttm_resource_init(ttm_buffer_object *bo, const ttm_place *place, ttm_resource *res);

@@ -53,10 +53,10 @@ private:
 std::size_t display_width(std::string_view text);
 
 // What every table ends with.
-inline constexpr const char *provenance_line =
-    "decisions of mainline, retry, throttle and patched are checked against the kernel by `vramlab conform`, "
-    "other policies are on the "
-    "model only; times are modelled "
-    "(bandwidths and hit rates, nothing fitted)";
+inline constexpr const char *provenance_line = "decisions of mainline and of the patches' mechanisms are "
+                                               "checked against the kernel by `vramlab conform`, "
+                                               "other policies are on the "
+                                               "model only; times are modelled "
+                                               "(bandwidths and hit rates, nothing fitted)";
 
 } // namespace vramlab::report

@@ -59,7 +59,7 @@ enum drm_vttm_ioctl_id {
 #define DRM_VTTM_DOMAIN_VRAM	(1u << 2)
 #define DRM_VTTM_DOMAIN_MASK	0x7u
 
-/**
+/*
  * Priorities of private BOs within their VM run from 0 (evicted first) to this
  * value. When video memory is short, those of a VM leave from the lowest
  * priority up, and of one priority those that have been there longest. A
