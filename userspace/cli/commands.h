@@ -19,6 +19,8 @@ void add_explain_command(CLI::App &app, int &status);
 void add_expand_command(CLI::App &app, int &status);
 void add_cases_command(CLI::App &app, int &status);
 void add_report_command(CLI::App &app, int &status);
+void add_sweep_command(CLI::App &app, int &status);
+void add_cliff_command(CLI::App &app, int &status);
 void add_list_command(CLI::App &app, int &status);
 
 } // namespace vramlab::cli

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+#include "cli/sweep_journal.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+
+#include <unistd.h>
+
+namespace vramlab::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+class fnv {
+public:
+    void add(std::string_view text)
+    {
+        for (const char c : text)
+            hash_ = (hash_ ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+        hash_ = (hash_ ^ 0x100) * 0x100000001b3; // texts stay apart
+    }
+    void add_file(const fs::path &path)
+    {
+        std::ifstream in(path, std::ios::binary);
+        std::ostringstream text;
+        text << in.rdbuf();
+        add(path.string());
+        add(text.str());
+    }
+    u64 value() const { return hash_; }
+
+private:
+    u64 hash_ = 0xcbf29ce484222325;
+};
+
+void add_scenarios(fnv &h, const fs::path &directory)
+{
+    std::vector<fs::path> files;
+    std::error_code ignored;
+    for (const fs::path &d : {directory, directory / "devices"})
+        for (const fs::directory_entry &e : fs::directory_iterator(d, ignored))
+            if (e.path().extension() == ".toml")
+                files.push_back(e.path());
+    std::sort(files.begin(), files.end());
+    for (const fs::path &file : files)
+        h.add_file(file);
+}
+
+[[noreturn]] void cannot(const std::string &path, const char *what)
+{
+    throw std::runtime_error(fmt::format("{}: cannot {}: {}", path, what, std::strerror(errno)));
+}
+
+nlohmann::json row_json(const sweep_row &r)
+{
+    nlohmann::json j = nlohmann::json::array({r.failed_invariants});
+    for (const std::optional<double> &v : r.values)
+        j.push_back(v ? nlohmann::json(*v) : nlohmann::json());
+    return j;
+}
+
+// False if it is no row of so many values.
+bool row_of(const nlohmann::json &j, std::size_t values, sweep_row &r)
+{
+    if (!j.is_array() || j.size() != values + 1 || !j[0].is_number_unsigned())
+        return false;
+    r.failed_invariants = j[0];
+    for (std::size_t i = 1; i < j.size(); i++) {
+        if (!j[i].is_null() && !j[i].is_number())
+            return false;
+        r.values.push_back(j[i].is_null() ? std::nullopt : std::optional<double>(j[i].get<double>()));
+    }
+    return true;
+}
+
+} // namespace
+
+u64 sweep_key(const sweep_arguments &a, const std::vector<sweep_item> &items)
+{
+    fnv h;
+    h.add_file("/proc/self/exe");
+    std::set<fs::path> directories, files;
+    for (const sweep_item &i : items) {
+        const fs::path file = i.file;
+        if (files.insert(file).second)
+            h.add_file(file);
+        directories.insert(file.has_parent_path() ? file.parent_path() : ".");
+        h.add(i.file);
+        for (const workload::setting &s : i.point) {
+            h.add(s.path);
+            h.add(s.value);
+        }
+    }
+    for (const fs::path &d : directories)
+        add_scenarios(h, d);
+    for (const auto *list : {&a.policies, &a.metrics, &a.processes, &a.in.settings}) {
+        h.add(std::to_string(list->size()));
+        for (const std::string &s : *list)
+            h.add(s);
+    }
+    h.add(a.in.seed ? std::to_string(*a.in.seed) : "");
+    return h.value();
+}
+
+sweep_journal::sweep_journal(std::string path, u64 key, std::size_t policies, std::size_t values,
+                             std::vector<std::vector<sweep_row>> &rows)
+    : path_(std::move(path))
+{
+    if (path_.empty())
+        return;
+    read(key, policies, values, rows);
+    f_ = std::fopen(path_.c_str(), good_bytes_ ? "r+" : "w");
+    if (!f_)
+        cannot(path_, "write");
+    if (good_bytes_) {
+        if (::ftruncate(::fileno(f_), good_bytes_) || std::fseek(f_, 0, SEEK_END))
+            cannot(path_, "write");
+    } else {
+        fmt::print(f_, "{}\n", nlohmann::json{{"vramlab_sweep", 1}, {"key", key}}.dump());
+    }
+}
+
+sweep_journal::~sweep_journal()
+{
+    if (f_)
+        std::fclose(f_);
+}
+
+void sweep_journal::read(u64 key, std::size_t policies, std::size_t values,
+                         std::vector<std::vector<sweep_row>> &rows)
+{
+    std::ifstream in(path_, std::ios::binary);
+    std::string line;
+    for (bool first = true; std::getline(in, line) && !in.eof(); first = false) {
+        const auto j = nlohmann::json::parse(line, nullptr, false);
+        if (first) {
+            if (!j.is_object() || !j.contains("vramlab_sweep"))
+                throw std::runtime_error(
+                    fmt::format("{}:1: no journal of a sweep, expected one or no file", path_));
+            if (j.value("key", u64{0}) != key)
+                throw std::runtime_error(fmt::format(
+                    "{}: is of another sweep (or program, or scenario), expected this one's: remove "
+                    "it, or choose another output",
+                    path_));
+        } else {
+            const bool whole = j.is_object() && j.contains("item") && j["item"].is_number_unsigned() &&
+                               j["item"].get<std::size_t>() < rows.size() && j.contains("rows") &&
+                               j["rows"].is_array() && j["rows"].size() == policies;
+            std::vector<sweep_row> of_item(policies);
+            for (std::size_t p = 0; whole && p < policies; p++)
+                if (!row_of(j["rows"][p], values, of_item[p]))
+                    return;
+            if (!whole)
+                return;
+            std::vector<sweep_row> &known = rows[j["item"].get<std::size_t>()];
+            found_ += known.empty();
+            known = std::move(of_item);
+        }
+        good_bytes_ += static_cast<long>(line.size() + 1);
+    }
+}
+
+void sweep_journal::done(std::size_t item, const std::vector<sweep_row> &rows)
+{
+    if (!f_)
+        return;
+    nlohmann::json j{{"item", item}, {"rows", nlohmann::json::array()}};
+    for (const sweep_row &r : rows)
+        j["rows"].push_back(row_json(r));
+    const std::string line = j.dump() + "\n";
+    const std::scoped_lock lock(mutex_);
+    if (std::fwrite(line.data(), 1, line.size(), f_) != line.size() || std::fflush(f_))
+        cannot(path_, "write");
+}
+
+} // namespace vramlab::cli
