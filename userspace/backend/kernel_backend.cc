@@ -193,6 +193,7 @@ void kernel_backend::reset(const system_config &s)
     set_parameter("throttle_strong_ms", fmt::format("{}", options_.times.throttle_strong_ms), !throttles);
     set_parameter("throttle_weak_ms", fmt::format("{}", options_.times.throttle_weak_ms), !throttles);
     set_mechanism("bo_priority", options_.mechanisms.priority);
+    set_mechanism("contig_range", options_.mechanisms.contig_range);
     reset_device(s.device);
 
     if (!cgroups_.fits(s.cgroups)) {

@@ -5,9 +5,10 @@
 namespace vramlab {
 
 struct mechanisms {
-    bool retry = false;    // ttm.exec_retry
-    bool throttle = false; // ttm.throttle
-    bool priority = false; // ttm.bo_priority
+    bool retry = false;        // ttm.exec_retry
+    bool throttle = false;     // ttm.throttle
+    bool priority = false;     // ttm.bo_priority
+    bool contig_range = false; // ttm.contig_range
 
     friend bool operator==(const mechanisms &, const mechanisms &) = default;
 };

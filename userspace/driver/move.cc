@@ -167,6 +167,12 @@ ttm_trace_id vttm_trace_id(const ttm_buffer_object *bo)
 
 } // namespace
 
+// What was scanned out is going to be again, most likely, and then needs one range itself.
+u32 vttm_evict_weight(const ttm_buffer_object *bo)
+{
+    return vttm_bo_is_vttm_bo(bo) && (to_vttm_bo(bo)->flags & bo_contiguous) ? 4 : 1;
+}
+
 const ttm_device_funcs vttm_bo_driver = {
     .ttm_tt_create = vttm_tt_create,
     .ttm_tt_populate = nullptr,
@@ -180,6 +186,7 @@ const ttm_device_funcs vttm_bo_driver = {
     .release_notify = nullptr,
     .throttle_of = vttm_throttle_of,
     .now_ns = vttm_now_ns,
+    .evict_weight = vttm_evict_weight,
     .trace_id = vttm_trace_id,
 };
 

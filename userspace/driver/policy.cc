@@ -106,8 +106,10 @@ public:
     {
         if (mechanisms_.throttle_protected)
             return std::nullopt;
-        return vramlab::mechanisms{
-            .retry = mechanisms_.retry, .throttle = mechanisms_.throttle, .priority = mechanisms_.priority};
+        return vramlab::mechanisms{.retry = mechanisms_.retry,
+                                   .throttle = mechanisms_.throttle,
+                                   .priority = mechanisms_.priority,
+                                   .contig_range = mechanisms_.contig_range};
     }
 
 private:
@@ -182,10 +184,15 @@ const entry entries[] = {
      [](const entry &e, u64) -> std::unique_ptr<policy> {
          return std::make_unique<patched>(e.name, kmd::ttm_mechanisms{.priority = true});
      }},
+    {"contig-range", "what must be one range evicts what is in the way of the cheapest one",
+     [](const entry &e, u64) -> std::unique_ptr<policy> {
+         return std::make_unique<patched>(e.name, kmd::ttm_mechanisms{.contig_range = true});
+     }},
     {"patched", "all mechanisms of kernel/patches",
      [](const entry &e, u64) -> std::unique_ptr<policy> {
          return std::make_unique<patched>(
-             e.name, kmd::ttm_mechanisms{.retry = true, .throttle = true, .priority = true});
+             e.name,
+             kmd::ttm_mechanisms{.retry = true, .throttle = true, .priority = true, .contig_range = true});
      }},
     {"throttle-protected", "throttle, but dmem protection evicts in the weak phase nevertheless",
      [](const entry &e, u64) -> std::unique_ptr<policy> {

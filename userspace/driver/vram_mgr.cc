@@ -16,11 +16,6 @@ namespace {
 
 constexpr u64 pages_per_2mib = 2 * MiB >> PAGE_SHIFT;
 
-vttm_vram_mgr &to_vram_mgr(ttm_resource_manager *man)
-{
-    return *static_cast<vttm_vram_mgr *>(man);
-}
-
 // Whether the blocks make one range, in whatever order they are. (amdgpu_is_vram_mgr_blocks_contiguous()
 // wants them in ascending order, which blocks taken from the top are not in; the driver sorts them before it
 // looks.)
@@ -69,6 +64,14 @@ int alloc_blocks(vttm_vram_mgr &mgr, const ttm_place &place, u64 size, bool cont
     }
 }
 
+void set_owner(vttm_vram_mgr &mgr, vttm_vram_mgr_resource *vres)
+{
+    if (mgr.owners.size() < mgr.mm.arena_used)
+        mgr.owners.resize(mgr.mm.arena_used);
+    for (block_id b = vres->blocks.first; b != no_block; b = gpu_buddy_list_next(mgr.mm, b))
+        mgr.owners[b] = vres;
+}
+
 int vttm_vram_mgr_new(ttm_resource_manager *man, ttm_buffer_object *tbo, const ttm_place *place,
                       ttm_resource **res)
 {
@@ -79,10 +82,15 @@ int vttm_vram_mgr_new(ttm_resource_manager *man, ttm_buffer_object *tbo, const t
     ttm_resource_init(tbo, place, vres);
     int r = -ENOSPC;
     // Bail out quickly if there's likely not enough VRAM for this BO; its own size is counted already.
-    if (ttm_resource_manager_usage(man) <= man->size)
+    if (ttm_resource_manager_usage(man) <= man->size) {
+        vttm_vram_open_claim(mgr, tbo);
         r = alloc_blocks(mgr, *place, vres->size, bo.flags & bo_contiguous, vres->blocks);
+        if (r)
+            gpu_buddy_free_list(mgr.mm, vres->blocks, 0);
+        set_owner(mgr, vres);
+        vttm_vram_close_claims(mgr);
+    }
     if (r) {
-        gpu_buddy_free_list(mgr.mm, vres->blocks, 0);
         ttm_resource_fini(man, vres);
         mgr.resources.destroy(vres);
         return r;
@@ -99,6 +107,7 @@ void vttm_vram_mgr_del(ttm_resource_manager *man, ttm_resource *res)
     vttm_vram_mgr &mgr = to_vram_mgr(man);
     vttm_vram_mgr_resource *vres = to_vttm_vram_mgr_resource(res);
     gpu_buddy_free_list(mgr.mm, vres->blocks, 0);
+    vttm_vram_close_claims(mgr);
     ttm_resource_fini(man, res);
     mgr.resources.destroy(vres);
 }
@@ -138,6 +147,9 @@ constexpr ttm_resource_manager_func vttm_vram_mgr_func = {
     .free = vttm_vram_mgr_del,
     .intersects = vttm_vram_mgr_intersects,
     .compatible = vttm_vram_mgr_compatible,
+    .claim_range = vttm_vram_mgr_claim_range,
+    .unclaim_range = vttm_vram_mgr_unclaim_range,
+    .range_first = vttm_vram_mgr_range_first,
 };
 
 constexpr dmem_cgroup_ops vttm_vram_mgr_dmem_ops = {

@@ -43,6 +43,8 @@ enum class event_type : u8 {
     alloc_backoff, // an allocation for bo in domain a gives up with -EDEADLK: b = locks of evicted BOs
                    // dropped
     recovered,     // bo of vm was tried again: a = domain before, b = domain after, error
+    range_chosen,  // for bo, that has to be one range: a = start in bytes, b = cost, c = cost of what is
+                   // protected by dmem.low, flag = which search, error
 };
 
 struct event {

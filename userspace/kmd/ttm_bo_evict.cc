@@ -105,18 +105,6 @@ int ttm_bo_evict_first(ttm_device *, ttm_resource_manager *man, ttm_operation_ct
     return ret;
 }
 
-namespace {
-struct ttm_bo_evict_walk : ttm_lru_walk {
-    const ttm_place *place = nullptr;     // nullptr: cgroup drain
-    ttm_buffer_object *evictor = nullptr; // for whom; likewise
-    ttm_resource **res = nullptr;         // what it got; likewise
-    u64 evicted = 0;                      // successful evictions
-    bool try_low = false;                 // also BOs below their dmem low
-    bool hit_low = false;                 // some were left alone for that
-    ttm_bo_alloc_state *alloc_state = nullptr;
-};
-} // namespace
-
 // As dmem_cgroup_state_evict_valuable() if there were no protection: what counts is whether it helps against
 // the limit.
 static bool below_limit_pool(const dmem_cgroup_pool_state *limit_pool,
@@ -129,29 +117,26 @@ static bool below_limit_pool(const dmem_cgroup_pool_state *limit_pool,
     return test_pool != nullptr;
 }
 
-// The cgroup rules of ttm_bo_evict_cb(). nullptr: it may be evicted, else why not.
-static const char *ttm_bo_evict_protected(ttm_bo_evict_walk *walk, const ttm_buffer_object *bo)
+const char *ttm_bo_evict_protected(const ttm_bo_alloc_state &state, const ttm_device *bdev,
+                                   dmem_cgroup_pool_state *css, bool try_low, bool *hit_low)
 {
-    dmem_cgroup_pool_state *css = bo->resource->css;
-
-    if (bo->bdev->ignore_protection)
-        return below_limit_pool(walk->alloc_state->limit_pool, css) ? nullptr
-                                                                    : "outside of the limiting cgroup";
+    if (bdev->ignore_protection)
+        return below_limit_pool(state.limit_pool, css) ? nullptr : "outside of the limiting cgroup";
 
     // Unprotected BOs are wanted for a protected cgroup: its own are protected, although evict_valuable would
     // allow them.
-    if (!walk->alloc_state->may_try_low && css == walk->alloc_state->charge_pool)
+    if (!state.may_try_low && css == state.charge_pool)
         return "own cgroup";
 
-    dmem_cgroup_pool_state *limit_pool = walk->alloc_state->limit_pool;
+    dmem_cgroup_pool_state *limit_pool = state.limit_pool;
     dmem_cgroup_pool_state *ancestor = nullptr;
     // Without a limit, protection is compared below the lowest common ancestor, or siblings would look
     // unrelated.
     if (!limit_pool) {
-        ancestor = dmem_cgroup_get_common_ancestor(css, walk->alloc_state->charge_pool);
+        ancestor = dmem_cgroup_get_common_ancestor(css, state.charge_pool);
         limit_pool = ancestor;
     }
-    const bool valuable = dmem_cgroup_state_evict_valuable(limit_pool, css, walk->try_low, &walk->hit_low);
+    const bool valuable = dmem_cgroup_state_evict_valuable(limit_pool, css, try_low, hit_low);
     if (ancestor)
         dmem_cgroup_pool_state_put(ancestor);
     return valuable ? nullptr : "protected";
@@ -166,12 +151,13 @@ static const char *ttm_bo_evict_unsuitable(ttm_bo_evict_walk *walk, ttm_buffer_o
     return tracing() && !ttm_bo_eviction_valuable(bo, walk->place) ? "not in the range" : "driver";
 }
 
-static s64 ttm_bo_evict_cb(ttm_lru_walk *base, ttm_buffer_object *bo)
+// The cgroup rules first, then the BO's own.
+s64 ttm_bo_evict_one(ttm_bo_evict_walk *walk, ttm_buffer_object *bo)
 {
-    ttm_bo_evict_walk *walk = static_cast<ttm_bo_evict_walk *>(base);
-    const s64 bo_size = static_cast<s64>(bo->size);
-
-    const char *why_not = ttm_bo_evict_protected(walk, bo);
+    const char *why_not = nullptr;
+    if (!walk->in_range || !bo->deleted)
+        why_not = ttm_bo_evict_protected(*walk->alloc_state, bo->bdev, bo->resource->css, walk->try_low,
+                                         &walk->hit_low);
     if (!why_not)
         why_not = ttm_bo_evict_unsuitable(walk, bo);
     if (why_not) {
@@ -202,10 +188,21 @@ static s64 ttm_bo_evict_cb(ttm_lru_walk *base, ttm_buffer_object *bo)
     walk->evicted++;
     // What it freed is the evictor's: nobody may take the BO back until that has its memory.
     walk->arg.keep_lock = true;
+    return 1;
+}
+
+static s64 ttm_bo_evict_cb(ttm_lru_walk *base, ttm_buffer_object *bo)
+{
+    ttm_bo_evict_walk *walk = static_cast<ttm_bo_evict_walk *>(base);
+    const s64 bo_size = static_cast<s64>(bo->size);
+
+    s64 lret = ttm_bo_evict_one(walk, bo);
+    if (lret <= 0)
+        return lret;
     if (!walk->res)
         return bo_size;
     lret = ttm_bo_alloc_at_place(walk->evictor, walk->place, false, walk->res, walk->alloc_state);
-    if (!lret)
+    if (!lret || (lret == -ENOSPC && walk->charging && walk->alloc_state->charge_pool))
         return 1;
     return lret == -ENOSPC ? -EBUSY : lret; // not enough yet: go on with the next one
 }
@@ -232,6 +229,23 @@ static s64 ttm_bo_evict_ticketlock(ttm_bo_evict_walk *walk, ttm_device *bdev, tt
             return lret;
         walk->try_low = true;
     }
+}
+
+s64 ttm_bo_evict_lru(ttm_bo_evict_walk *walk, ttm_device *bdev, ttm_resource_manager *man,
+                     ww_acquire_ctx *ticket)
+{
+    walk->arg.ticket = ticket;
+    walk->arg.trylock_only = true;
+    s64 lret = ttm_lru_walk_for_evict(walk, bdev, man, 1);
+
+    // Not enough, but some were left for their low protection, and that may be overridden here.
+    if (!lret && walk->hit_low && walk->alloc_state->may_try_low) {
+        walk->try_low = true;
+        lret = ttm_lru_walk_for_evict(walk, bdev, man, 1);
+    }
+    if (!lret && ticket)
+        lret = ttm_bo_evict_ticketlock(walk, bdev, man, ticket);
+    return lret;
 }
 
 // The end of an eviction under an exec: the locks of what was evicted are dropped, whatever came of it.
@@ -262,8 +276,6 @@ int ttm_bo_evict_alloc(ttm_device *bdev, ttm_resource_manager *man, const ttm_pl
     ttm_bo_evict_walk walk;
     walk.ops = &ttm_evict_walk_ops;
     walk.arg.ctx = ctx;
-    walk.arg.ticket = ticket;
-    walk.arg.trylock_only = true;
     walk.arg.evictor = evictor;
     walk.place = place;
     walk.evictor = evictor;
@@ -272,15 +284,10 @@ int ttm_bo_evict_alloc(ttm_device *bdev, ttm_resource_manager *man, const ttm_pl
 
     state->in_evict = true;
 
-    s64 lret = ttm_lru_walk_for_evict(&walk, bdev, man, 1);
-
-    // Not enough, but some were left for their low protection, and that may be overridden here.
-    if (!lret && walk.hit_low && state->may_try_low) {
-        walk.try_low = true;
-        lret = ttm_lru_walk_for_evict(&walk, bdev, man, 1);
-    }
-    if (!lret && ticket)
-        lret = ttm_bo_evict_ticketlock(&walk, bdev, man, ticket);
+    const bool by_range =
+        bdev->mechanisms.contig_range && (place->flags & TTM_PL_FLAG_CONTIGUOUS) && man->func->claim_range;
+    s64 lret = by_range ? ttm_bo_evict_contiguous(&walk, bdev, man, ticket)
+                        : ttm_bo_evict_lru(&walk, bdev, man, ticket);
     if (ctx->exec)
         lret = ttm_bo_evict_exec_done(&walk, lret, snapshot);
 

@@ -236,6 +236,25 @@ static bool ttm_lru_walk_account(s64 lret, s64 target, s64 *progress)
     return *progress < 0 || *progress >= target;
 }
 
+s64 ttm_lru_walk_one(ttm_lru_walk *walk, ttm_resource *res)
+{
+    ttm_buffer_object *bo = res->bo;
+    ttm_bo_lru_cursor cursor;
+    bool bo_locked = false;
+
+    cursor.arg = &walk->arg;
+    if (!ttm_bo_lru_cursor_try(&cursor, bo, &bo_locked))
+        return -EBUSY;
+    const int ret = ttm_bo_lru_cursor_lock(&cursor, bo, res->mem_type, bo_locked);
+    if (ret < 0)
+        return ret;
+    if (!ret)
+        return -EAGAIN;
+    const s64 lret = bo->resource == res ? walk->ops->process_bo(walk, bo) : -EAGAIN;
+    ttm_bo_lru_cursor_cleanup_bo(&cursor);
+    return lret;
+}
+
 s64 ttm_lru_walk_for_evict(ttm_lru_walk *walk, ttm_device *bdev, ttm_resource_manager *man, s64 target)
 {
     if (bdev->walk_policy)

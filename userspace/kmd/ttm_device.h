@@ -45,15 +45,16 @@ struct ttm_mechanisms {
     bool retry = false; // drivers pass their drm_exec on
     bool throttle = false;
     bool priority = false;           // order within bulk moves, and drivers let BOs evict lower ones
+    bool contig_range = false;       // places that must be contiguous get the cheapest range
     bool throttle_protected = false; // in the weak phase, dmem protection may evict nevertheless
     u64 throttle_strong_ns = 50 * ns_per_ms;
     u64 throttle_weak_ns = 200 * ns_per_ms;
 };
 
 // Operations of the driver. May be nullptr: ttm_tt_populate, ttm_tt_unpopulate, delete_mem_notify,
-// swap_notify, release_notify, trace_id; throttle_of and now_ns without the mechanism. release_notify,
-// delete_mem_notify and eviction_valuable are called for ghosts too, which are no BOs of the driver's type:
-// tell them by their destroy().
+// swap_notify, release_notify, trace_id; throttle_of and now_ns without the mechanism, evict_weight.
+// release_notify, delete_mem_notify and eviction_valuable are called for ghosts too, which are no BOs of the
+// driver's type: tell them by their destroy().
 struct ttm_device_funcs {
     ttm_tt *(*ttm_tt_create)(ttm_buffer_object *bo, u32 page_flags); // nullptr: out of memory
     int (*ttm_tt_populate)(ttm_device *bdev, ttm_tt *tt, ttm_operation_ctx *ctx);
@@ -69,6 +70,9 @@ struct ttm_device_funcs {
     void (*release_notify)(ttm_buffer_object *bo);       // the last reference is gone; may add fences
     ttm_throttle *(*throttle_of)(ttm_buffer_object *bo); // whose BO it is; nullptr: nobody's
     u64 (*now_ns)(const ttm_device *bdev);
+    // How much dearer than others it is to evict bo, from 1 (ttm_range.h). bo isn't locked, and may be a
+    // ghost.
+    u32 (*evict_weight)(const ttm_buffer_object *bo);
     ttm_trace_id (*trace_id)(const ttm_buffer_object *bo); // not in the kernel; never called for a ghost
 };
 

@@ -4,6 +4,7 @@
 
 #include "kmd/trace.h"
 #include "kmd/ttm_bo.h"
+#include "kmd/ttm_range.h"
 
 namespace vramlab::kmd {
 
@@ -34,6 +35,10 @@ struct ttm_bo_alloc_state {
     bool yields = false;      // throttled: protection evicts nobody either
     bool may_try_low = false; // BOs below their dmem low may be evicted as well
 };
+// ttm_bo_evict.cc: the cgroup rules for what is charged to css. nullptr: it may be evicted, else why not.
+// *hit_low: it could be with try_low.
+const char *ttm_bo_evict_protected(const ttm_bo_alloc_state &state, const ttm_device *bdev,
+                                   dmem_cgroup_pool_state *css, bool try_low, bool *hit_low);
 int ttm_bo_alloc_at_place(ttm_buffer_object *bo, const ttm_place *place, bool force_space, ttm_resource **res,
                           ttm_bo_alloc_state *alloc_state);
 int ttm_bo_evict_alloc(ttm_device *bdev, ttm_resource_manager *man, const ttm_place *place,
@@ -77,6 +82,31 @@ ttm_resource *ttm_resource_manager_next_where(ttm_resource_cursor *cursor, Want 
     }
 }
 
+// ttm_bo_evict.cc: an eviction for an allocation, or for a cgroup.
+struct ttm_bo_evict_walk : ttm_lru_walk {
+    const ttm_place *place = nullptr;     // nullptr: cgroup drain
+    ttm_buffer_object *evictor = nullptr; // for whom; likewise
+    ttm_resource **res = nullptr;         // what it got; likewise
+    u64 evicted = 0;                      // successful evictions
+    bool try_low = false;                 // also BOs below their dmem low
+    bool hit_low = false;                 // some were left alone for that
+    bool charging = false;                // the charge is all that is wanted
+    bool in_range = false;                // of a range that was chosen: also what is deleted goes, whose ever
+    ttm_bo_alloc_state *alloc_state = nullptr;
+};
+// bo is locked. 1: it is evicted, 0 or -EBUSY: it is left, or another error.
+s64 ttm_bo_evict_one(ttm_bo_evict_walk *walk, ttm_buffer_object *bo);
+// The passes of an eviction that goes by the LRU: 1 if walk->res was allocated (or charged, if that is all
+// that is wanted), 0 if there is nothing left to evict.
+s64 ttm_bo_evict_lru(ttm_bo_evict_walk *walk, ttm_device *bdev, ttm_resource_manager *man,
+                     ww_acquire_ctx *ticket);
+// ttm_bo_evict_range.cc: the same for a place that has to be one range.
+s64 ttm_bo_evict_contiguous(ttm_bo_evict_walk *walk, ttm_device *bdev, ttm_resource_manager *man,
+                            ww_acquire_ctx *ticket);
+
+// ttm_bo_walk.cc: what a walk would do with the BO of res alone. What process_bo() returns; -EBUSY or an
+// error of the lock; -EAGAIN if the BO has another resource by the time that it is locked.
+s64 ttm_lru_walk_one(ttm_lru_walk *walk, ttm_resource *res);
 // ttm_bo_walk.cc: the walk in the order of ttm_device::walk_policy.
 s64 ttm_lru_walk_with_policy(ttm_lru_walk *walk, ttm_device *bdev, ttm_resource_manager *man, s64 target);
 

@@ -4,6 +4,7 @@
 #include "kmd/ttm_range_manager.h"
 
 #include "kmd/ttm_internal.h"
+#include "kmd/ttm_range.h"
 
 #include <algorithm>
 #include <map>
@@ -20,18 +21,27 @@ struct hole {
 struct ttm_range_mgr_node : ttm_resource {
     u64 start_page = 0;
     u64 num_pages = 0;
+    ttm_range_hint hint;
 };
 
 class ttm_range_manager : public ttm_resource_manager {
 public:
     explicit ttm_range_manager(u64 size_pages) { add_hole(0, size_pages); }
 
-    bool insert(ttm_range_mgr_node &node, u64 alignment, u64 range_start, u64 range_end, bool high);
+    // Outside of what is claimed for others than `bo`.
+    bool insert(ttm_range_mgr_node &node, const ttm_buffer_object *bo, u64 range_start, u64 range_end,
+                bool high);
     void remove(const ttm_range_mgr_node &node);
+    ttm_range_extent extent_at(u64 page) const;
+
+    std::vector<const ttm_range_claim *> claims; // under way, with ranges that are disjoint
 
 private:
+    bool insert_in_range(ttm_range_mgr_node &node, u64 alignment, u64 range_start, u64 range_end, bool high);
+
     std::map<u64, hole> holes_addr_;                // by start
     std::map<std::pair<u64, u64>, u64> holes_size_; // (size, ~serial) to start
+    std::map<u64, ttm_range_mgr_node *> nodes_;     // by start
     u64 next_serial_ = 0;
 
     void add_hole(u64 start, u64 end);
@@ -79,8 +89,29 @@ u64 fit(u64 hole_start, u64 hole_end, u64 size, u64 alignment, u64 range_start, 
     return adj_start;
 }
 
-bool ttm_range_manager::insert(ttm_range_mgr_node &node, u64 alignment, u64 range_start, u64 range_end,
-                               bool high)
+bool ttm_range_manager::insert(ttm_range_mgr_node &node, const ttm_buffer_object *bo, u64 range_start,
+                               u64 range_end, bool high)
+{
+    const u64 alignment = bo->page_alignment;
+
+    for (;;) {
+        const ttm_range_claim *next = nullptr; // the lowest one in the way
+        for (const ttm_range_claim *c : claims)
+            if (c->bo != bo && c->range.lpfn > range_start && (!next || c->range.fpfn < next->range.fpfn))
+                next = c;
+        if (!next || next->range.fpfn >= range_end)
+            return insert_in_range(node, alignment, range_start, range_end, high);
+        if (next->range.fpfn > range_start &&
+            insert_in_range(node, alignment, range_start, next->range.fpfn, high))
+            return true;
+        if (next->range.lpfn >= range_end)
+            return false;
+        range_start = next->range.lpfn;
+    }
+}
+
+bool ttm_range_manager::insert_in_range(ttm_range_mgr_node &node, u64 alignment, u64 range_start,
+                                        u64 range_end, bool high)
 {
     const u64 size_pages = node.num_pages;
     if (!size_pages || range_end < range_start || range_end - range_start < size_pages)
@@ -111,6 +142,7 @@ bool ttm_range_manager::insert(ttm_range_mgr_node &node, u64 alignment, u64 rang
     if (start + size_pages < hole_end)
         add_hole(start + size_pages, hole_end);
     node.start_page = start;
+    nodes_.emplace(start, &node);
     return true;
 }
 
@@ -118,6 +150,7 @@ void ttm_range_manager::remove(const ttm_range_mgr_node &node)
 {
     u64 start = node.start_page;
     u64 end = start + node.num_pages;
+    nodes_.erase(start);
 
     auto after = holes_addr_.find(end);
     if (after != holes_addr_.end())
@@ -128,6 +161,18 @@ void ttm_range_manager::remove(const ttm_range_mgr_node &node)
         rm_hole(before);
     }
     add_hole(start, end);
+}
+
+ttm_range_extent ttm_range_manager::extent_at(u64 page) const
+{
+    const auto hole = holes_addr_.upper_bound(page);
+    if (hole != holes_addr_.begin() && std::prev(hole)->second.end > page)
+        return {.start = std::prev(hole)->first, .end = std::prev(hole)->second.end};
+    ttm_range_mgr_node *node = std::prev(nodes_.upper_bound(page))->second;
+    return {.start = node->start_page,
+            .end = node->start_page + node->num_pages,
+            .res = node,
+            .hint = &node->hint};
 }
 
 u64 pages_of(u64 size_bytes)
@@ -144,7 +189,7 @@ int ttm_range_man_alloc(ttm_resource_manager *man, ttm_buffer_object *bo, const 
     ttm_resource_init(bo, place, node);
     node->num_pages = pages_of(node->size);
 
-    if (!rman->insert(*node, bo->page_alignment, place->fpfn, place->lpfn ? place->lpfn : man->size,
+    if (!rman->insert(*node, bo, place->fpfn, place->lpfn ? place->lpfn : man->size,
                       (place->flags & TTM_PL_FLAG_TOPDOWN) != 0)) {
         ttm_resource_fini(man, node);
         delete node;
@@ -183,11 +228,39 @@ bool ttm_range_man_compatible(ttm_resource_manager *, ttm_resource *res, const t
              (place->lpfn && node->start_page + pages_of(size_bytes) > place->lpfn));
 }
 
+ttm_range_extent ttm_range_man_extent_at(ttm_resource_manager *man, u64 page)
+{
+    return static_cast<ttm_range_manager *>(man)->extent_at(page);
+}
+
+int ttm_range_man_claim(ttm_resource_manager *man, ttm_range_claim *claim)
+{
+    ttm_range_manager *rman = static_cast<ttm_range_manager *>(man);
+
+    const int ret = ttm_range_choose(claim, man, man->size, rman->claims, ttm_range_man_extent_at);
+    if (!ret)
+        rman->claims.push_back(claim);
+    return ret;
+}
+
+void ttm_range_man_unclaim(ttm_resource_manager *man, ttm_range_claim *claim)
+{
+    std::erase(static_cast<ttm_range_manager *>(man)->claims, claim);
+}
+
+ttm_resource *ttm_range_man_first(ttm_resource_manager *man, const ttm_range_claim *claim)
+{
+    return ttm_range_first(claim, man, ttm_range_man_extent_at);
+}
+
 const ttm_resource_manager_func ttm_range_manager_func = {
     .alloc = ttm_range_man_alloc,
     .free = ttm_range_man_free,
     .intersects = ttm_range_man_intersects,
     .compatible = ttm_range_man_compatible,
+    .claim_range = ttm_range_man_claim,
+    .unclaim_range = ttm_range_man_unclaim,
+    .range_first = ttm_range_man_first,
 };
 
 } // namespace

@@ -21,6 +21,7 @@ struct dmem_cgroup_pool_state;
 struct dmem_cgroup_region;
 struct ttm_buffer_object;
 struct ttm_device;
+struct ttm_range_claim;
 struct ttm_resource;
 struct ttm_resource_cursor;
 struct ttm_resource_manager;
@@ -53,6 +54,12 @@ struct ttm_resource_manager_func {
     // May be nullptr: then every resource intersects, and is compatible.
     bool (*intersects)(ttm_resource_manager *man, ttm_resource *res, const ttm_place *place, u64 size_bytes);
     bool (*compatible)(ttm_resource_manager *man, ttm_resource *res, const ttm_place *place, u64 size_bytes);
+    // For places that must be contiguous (ttm_range.h). May be nullptr, all of them: then the LRU says what
+    // is evicted. claim_range() chooses by ttm_range_choose() and claims; 0, -ENOSPC, or another error that
+    // ends the operation. Only an allocation for the claim's BO gets what is claimed.
+    int (*claim_range)(ttm_resource_manager *man, ttm_range_claim *claim) = nullptr;
+    void (*unclaim_range)(ttm_resource_manager *man, ttm_range_claim *claim) = nullptr;
+    ttm_resource *(*range_first)(ttm_resource_manager *man, const ttm_range_claim *claim) = nullptr;
 };
 
 // Base of the drivers' managers. One for each memory type in use, owned by the driver.

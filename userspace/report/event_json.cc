@@ -65,6 +65,8 @@ const char *event_type_name(event_type t)
         return "alloc_backoff";
     case event_type::recovered:
         return "recovered";
+    case event_type::range_chosen:
+        return "range_chosen";
     }
     return "unknown";
 }

@@ -48,6 +48,7 @@ constexpr field_names names[] = {
     {event_type::throttled, "", "", "", "", "throttled_vm"},
     {event_type::alloc_backoff, "domain", "locks"},
     {event_type::recovered, "before", "after"},
+    {event_type::range_chosen, "start", "cost", "low_cost", "", "", "search"},
 };
 
 // In the order of `names`: an event's type is its ID.

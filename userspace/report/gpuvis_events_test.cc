@@ -77,7 +77,7 @@ event end(const char *op, u32 process, u32 vm, u64 seqno = 0, u64 bo = 0)
 TEST(gpuvis_events, events_come_back)
 {
     std::vector<event> run;
-    for (u32 type = 0; type <= static_cast<u32>(event_type::recovered); type++) {
+    for (u32 type = 0; type <= static_cast<u32>(event_type::range_chosen); type++) {
         const u64 n = 100 * u64{type};
         run.push_back({n, n + 1, n + 2, n + 3, n + 4, n + 5, type % 2 ? "some reason" : nullptr, type + 6,
                        type + 7, type % 3, -static_cast<s32>(type), event_type(type), static_cast<u8>(type)});
