@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "cli/sweep_journal.h"
 
+#include "workload/json_value.h"
+
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -61,25 +62,51 @@ void add_scenarios(fnv &h, const fs::path &directory)
     throw std::runtime_error(fmt::format("{}: cannot {}: {}", path, what, std::strerror(errno)));
 }
 
-nlohmann::json row_json(const sweep_row &r)
+using workload::json_kind;
+using workload::json_value;
+
+// The shortest text that reads as the same number again.
+std::string row_json(const sweep_row &r)
 {
-    nlohmann::json j = nlohmann::json::array({r.failed_invariants});
+    std::string s = fmt::format("[{}", r.failed_invariants);
     for (const std::optional<double> &v : r.values)
-        j.push_back(v ? nlohmann::json(*v) : nlohmann::json());
-    return j;
+        s += v ? fmt::format(",{}", *v) : ",null";
+    return s + "]";
+}
+
+bool is_number(const json_value &v)
+{
+    return v.kind == json_kind::integer || v.kind == json_kind::real;
 }
 
 // False if it is no row of so many values.
-bool row_of(const nlohmann::json &j, std::size_t values, sweep_row &r)
+bool row_of(const json_value &j, std::size_t values, sweep_row &r)
 {
-    if (!j.is_array() || j.size() != values + 1 || !j[0].is_number_unsigned())
+    if (j.items.size() != values + 1 || j.items[0].kind != json_kind::integer)
         return false;
-    r.failed_invariants = j[0];
-    for (std::size_t i = 1; i < j.size(); i++) {
-        if (!j[i].is_null() && !j[i].is_number())
+    r.failed_invariants = j.items[0].integer;
+    for (std::size_t i = 1; i < j.items.size(); i++) {
+        const json_value &v = j.items[i];
+        if (v.kind != json_kind::null && !is_number(v))
             return false;
-        r.values.push_back(j[i].is_null() ? std::nullopt : std::optional<double>(j[i].get<double>()));
+        r.values.push_back(v.kind == json_kind::null ? std::nullopt : std::optional<double>(v.real));
     }
+    return true;
+}
+
+// What a line says of an item; false if it is none of `items`, or not of so many policies and values.
+bool item_of(const json_value &j, std::size_t items, std::size_t policies, std::size_t values,
+             std::size_t &item, std::vector<sweep_row> &rows)
+{
+    const json_value *number = j.find("item"), *list = j.find("rows");
+    if (!number || number->kind != json_kind::integer || number->integer >= items || !list ||
+        list->items.size() != policies)
+        return false;
+    item = number->integer;
+    rows.resize(policies);
+    for (std::size_t p = 0; p < policies; p++)
+        if (!row_of(list->items[p], values, rows[p]))
+            return false;
     return true;
 }
 
@@ -126,7 +153,7 @@ sweep_journal::sweep_journal(std::string path, u64 key, std::size_t policies, st
         if (::ftruncate(::fileno(f_), good_bytes_) || std::fseek(f_, 0, SEEK_END))
             cannot(path_, "write");
     } else {
-        fmt::print(f_, "{}\n", nlohmann::json{{"vramlab_sweep", 1}, {"key", key}}.dump());
+        fmt::print(f_, "{{\"vramlab_sweep\":1,\"key\":{}}}\n", key);
     }
 }
 
@@ -142,29 +169,24 @@ void sweep_journal::read(u64 key, std::size_t policies, std::size_t values,
     std::ifstream in(path_, std::ios::binary);
     std::string line;
     for (bool first = true; std::getline(in, line) && !in.eof(); first = false) {
-        const auto j = nlohmann::json::parse(line, nullptr, false);
+        json_value j;
+        const bool readable = workload::parse_json(line, j).problem.empty();
         if (first) {
-            if (!j.is_object() || !j.contains("vramlab_sweep"))
+            if (!readable || !j.find("vramlab_sweep"))
                 throw std::runtime_error(
                     fmt::format("{}:1: no journal of a sweep, expected one or no file", path_));
-            if (j.value("key", u64{0}) != key)
+            if (const json_value *k = j.find("key"); !k || k->integer != key)
                 throw std::runtime_error(fmt::format(
                     "{}: is of another sweep (or program, or scenario), expected this one's: remove "
                     "it, or choose another output",
                     path_));
         } else {
-            const bool whole = j.is_object() && j.contains("item") && j["item"].is_number_unsigned() &&
-                               j["item"].get<std::size_t>() < rows.size() && j.contains("rows") &&
-                               j["rows"].is_array() && j["rows"].size() == policies;
-            std::vector<sweep_row> of_item(policies);
-            for (std::size_t p = 0; whole && p < policies; p++)
-                if (!row_of(j["rows"][p], values, of_item[p]))
-                    return;
-            if (!whole)
+            std::size_t item = 0;
+            std::vector<sweep_row> of_item;
+            if (!readable || !item_of(j, rows.size(), policies, values, item, of_item))
                 return;
-            std::vector<sweep_row> &known = rows[j["item"].get<std::size_t>()];
-            found_ += known.empty();
-            known = std::move(of_item);
+            found_ += rows[item].empty();
+            rows[item] = std::move(of_item);
         }
         good_bytes_ += static_cast<long>(line.size() + 1);
     }
@@ -174,10 +196,10 @@ void sweep_journal::done(std::size_t item, const std::vector<sweep_row> &rows)
 {
     if (!f_)
         return;
-    nlohmann::json j{{"item", item}, {"rows", nlohmann::json::array()}};
-    for (const sweep_row &r : rows)
-        j["rows"].push_back(row_json(r));
-    const std::string line = j.dump() + "\n";
+    std::string line = fmt::format("{{\"item\":{},\"rows\":[", item);
+    for (std::size_t i = 0; i < rows.size(); i++)
+        line += (i ? "," : "") + row_json(rows[i]);
+    line += "]}\n";
     const std::scoped_lock lock(mutex_);
     if (std::fwrite(line.data(), 1, line.size(), f_) != line.size() || std::fflush(f_))
         cannot(path_, "write");
