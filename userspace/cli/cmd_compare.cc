@@ -9,7 +9,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <span>
 #include <stdexcept>
+#include <utility>
 
 namespace vramlab::cli {
 
@@ -17,6 +19,7 @@ namespace {
 
 struct compare_arguments : comparison_arguments {
     bool json = false;
+    bool full = false;
     std::string page; // file, or empty
 };
 
@@ -32,35 +35,68 @@ void print_json(const std::vector<compared> &runs)
     fmt::print("{}\n", j.dump(2));
 }
 
-void print_sweep(const std::vector<compared> &runs, const report::painter &p)
+// What people look at first; a run each row.
+std::string print_rows(std::span<const compared> runs, bool settings, const report::painter &p)
 {
-    report::table t({"settings", "policy", "frames", "avg", "p99", "failed", "evicted", "link/frame",
-                     "outside", "gfx busy"});
+    static constexpr std::pair<const char *, const char *> shown[] = {
+        {"frames", "frames"},
+        {"avg", "frame_time_avg_ms"},
+        {"p99", "frame_time_p99_ms"},
+        {"failed", "failed_submissions"},
+        {"evicted", "evictions"},
+        {"link/frame", "link_read_bytes_per_frame"},
+        {"back in 1 s", "reversals_1s"},
+        {"ping-pong", "ping_pong_round_trips"},
+        {"outside", "outside_bytes_end"},
+        {"gfx busy", "gfx_busy_share"}};
+    std::vector<std::string> headings{settings ? "settings" : runs[0].name, "policy"};
+    for (const auto &[heading, name] : shown)
+        headings.emplace_back(heading);
+    report::table t(headings);
     t.set_align(1, report::align::left);
     for (const compared &r : runs) {
-        std::vector<report::table::cell> row{r.point, r.policy};
-        for (const char *name :
-             {"frames", "frame_time_avg_ms", "frame_time_p99_ms", "failed_submissions", "evictions",
-              "link_read_bytes_per_frame", "outside_bytes_end", "gfx_busy_share"})
+        std::vector<report::table::cell> row{settings ? r.point : "", r.policy};
+        for (const auto &[heading, name] : shown)
             for (const report::metric_descriptor &d : report::metric_table())
                 if (std::string_view(d.name) == name)
                     row.emplace_back(report::format_metric(d.u, r.x->metrics.value(name).value_or(0)));
         t.add_row(std::move(row));
     }
-    fmt::print("{}{}\n", t.render(p), p.paint(report::provenance_line, report::color::dim));
+    return t.render(p);
 }
 
-// A table for each workload.
-void print_tables(const std::vector<compared> &runs, const report::painter &p)
+void print_sweep(const std::vector<compared> &runs, const report::painter &p)
 {
-    std::vector<report::compared_run> columns;
-    for (std::size_t i = 0; i < runs.size(); i++) {
-        columns.push_back({{runs[i].name, runs[i].policy}, &runs[i].x->metrics});
-        if (i + 1 < runs.size() && runs[i + 1].workload == runs[i].workload)
+    fmt::print("{}{}\n", print_rows(runs, true, p), p.paint(report::provenance_line, report::color::dim));
+}
+
+// More columns than that don't fit on a screen.
+constexpr std::size_t full_columns_max = 4;
+
+// A table for each workload: all metrics, a policy each column; or, of many policies, the first things to
+// look at.
+void print_tables(const std::vector<compared> &runs, bool full, const report::painter &p)
+{
+    bool cut = false;
+    for (std::size_t begin = 0, end; begin < runs.size(); begin = end) {
+        for (end = begin; end < runs.size() && runs[end].workload == runs[begin].workload;)
+            end++;
+        const std::span cells(runs.data() + begin, end - begin);
+        if (begin)
+            fmt::print("\n");
+        if (!full && cells.size() > full_columns_max) {
+            fmt::print("{}{}\n", print_rows(cells, false, p),
+                       p.paint(report::provenance_line, report::color::dim));
+            cut = true;
             continue;
-        fmt::print("{}{}", report::print_comparison(columns, p), i + 1 < runs.size() ? "\n" : "");
-        columns.clear();
+        }
+        std::vector<report::compared_run> columns;
+        for (const compared &r : cells)
+            columns.push_back({{r.name, r.policy}, &r.x->metrics});
+        fmt::print("{}", report::print_comparison(columns, p));
     }
+    if (cut)
+        fmt::print("{}\n", p.paint("all metrics, and those of each process: --full", report::color::dim));
 }
 
 int compare(compare_arguments &a)
@@ -77,7 +113,7 @@ int compare(compare_arguments &a)
     else if (a.sweep)
         print_sweep(c.cells, p);
     else
-        print_tables(c.cells, p);
+        print_tables(c.cells, a.full, p);
     return print_invariants(c) ? 0 : 1;
 }
 
@@ -91,6 +127,7 @@ void add_compare_command(CLI::App &app, int &status)
     add_comparison_options(*c, *a);
     c->add_flag("--sweep", a->sweep, "Every point of the scenario's [sweep], a row each");
     c->add_flag("--json", a->json, "Print JSON");
+    c->add_flag("--full", a->full, "All metrics, a policy each column, also of more than four policies");
     c->add_option("--report", a->page, "Write the report (see `vramlab report`) of these runs too")
         ->type_name("FILE");
     c->callback([a, &status] {
