@@ -33,6 +33,7 @@
 #include "vttm_prime.h"
 #include "vttm_reset.h"
 #include "vttm_ttm.h"
+#include "vttm_vram_range.h"
 #include "vttm_vm.h"
 
 #define DRIVER_NAME	"vttm"
@@ -248,6 +249,7 @@ static int vttm_probe(struct platform_device *pdev)
 
 	vttm_debugfs_init(vdev);
 	vttm_retry_debugfs_init(vdev);
+	vttm_vram_range_debugfs_init(vdev);
 
 	return drm_dev_register(&vdev->drm, 0);
 }

@@ -14,6 +14,7 @@
 #include "vttm_trace.h"
 #include "vttm_ttm.h"
 #include "vttm_vm.h"
+#include "vttm_vram_range.h"
 
 /**
  * struct vttm_tt - Pages of a BO in system memory
@@ -238,6 +239,9 @@ static const struct ttm_device_funcs vttm_ttm_funcs = {
 	.access_memory = vttm_access_memory,
 #ifdef VTTM_THROTTLE
 	.now_ns = vttm_throttle_now_ns,
+#endif
+#ifdef VTTM_RANGE
+	.evict_weight = vttm_evict_weight,
 #endif
 };
 

@@ -14,6 +14,7 @@
 #include "vttm_drv.h"
 #include "vttm_throttle.h"
 #include "vttm_gem.h"
+#include "vttm_vram_range.h"
 
 /* Blocks are at least this large if the size allows, as in amdgpu. */
 #define VTTM_PAGES_PER_BLOCK	(SZ_2M >> PAGE_SHIFT)
@@ -105,6 +106,7 @@ static int vttm_vram_mgr_alloc(struct ttm_resource_manager *man,
 	struct vttm_vram_mgr *mgr = to_vttm_vram_mgr(man);
 	struct vttm_bo *bo = to_vttm_bo(tbo);
 	struct vttm_vram_resource *vres;
+	struct gpu_buddy_block *block;
 	int ret;
 
 	vres = kzalloc_obj(*vres);
@@ -120,10 +122,15 @@ static int vttm_vram_mgr_alloc(struct ttm_resource_manager *man,
 	}
 
 	mutex_lock(&mgr->lock);
+	vttm_vram_open_claim(mgr, tbo);
 	ret = alloc_blocks(mgr, place, vres->base.size,
 			   bo->flags & DRM_VTTM_GEM_CONTIGUOUS, &vres->blocks);
-	if (ret) {
+	if (ret)
 		gpu_buddy_free_list(&mgr->mm, &vres->blocks, 0);
+	list_for_each_entry(block, &vres->blocks, link)
+		block->private = vres;
+	vttm_vram_close_claims(mgr);
+	if (ret) {
 		mutex_unlock(&mgr->lock);
 		goto err_fini;
 	}
@@ -153,8 +160,10 @@ static void vttm_vram_mgr_free(struct ttm_resource_manager *man,
 	struct vttm_vram_resource *vres = to_vttm_vram_resource(res);
 	struct vttm_vram_mgr *mgr = to_vttm_vram_mgr(man);
 
-	scoped_guard(mutex, &mgr->lock)
+	scoped_guard(mutex, &mgr->lock) {
 		gpu_buddy_free_list(&mgr->mm, &vres->blocks, 0);
+		vttm_vram_close_claims(mgr);
+	}
 
 	ttm_resource_fini(man, res);
 	kfree(vres);
@@ -201,6 +210,11 @@ static const struct ttm_resource_manager_func vttm_vram_mgr_func = {
 	.free = vttm_vram_mgr_free,
 	.intersects = vttm_vram_mgr_intersects,
 	.compatible = vttm_vram_mgr_compatible,
+#ifdef VTTM_RANGE
+	.claim_range = vttm_vram_claim_range,
+	.unclaim_range = vttm_vram_unclaim_range,
+	.range_first = vttm_vram_range_first,
+#endif
 };
 
 static int vttm_vram_mgr_reclaim(struct dmem_cgroup_pool_state *pool,
@@ -239,6 +253,10 @@ int vttm_vram_mgr_init(struct vttm_device *vdev)
 	mgr->base.func = &vttm_vram_mgr_func;
 	vttm_throttle_init_mgr(&mgr->base);
 	mutex_init(&mgr->lock);
+#ifdef VTTM_RANGE
+	INIT_LIST_HEAD(&mgr->claims);
+	memset(&mgr->range_stats, 0, sizeof(mgr->range_stats));
+#endif
 	memset(&mgr->mm, 0, sizeof(mgr->mm));
 
 	ret = gpu_buddy_init(&mgr->mm, mgr->base.size, PAGE_SIZE);

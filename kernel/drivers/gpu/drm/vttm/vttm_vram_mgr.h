@@ -6,6 +6,9 @@
 #include <linux/mutex.h>
 
 #include <drm/ttm/ttm_resource.h>
+#ifdef VTTM_RANGE
+#include <drm/ttm/ttm_range.h>
+#endif
 
 struct dmem_cgroup_region;
 struct drm_printer;
@@ -23,6 +26,19 @@ struct vttm_vram_mgr {
 	struct mutex lock;
 	/** @region: dmem control group region. */
 	struct dmem_cgroup_region *region;
+#ifdef VTTM_RANGE
+	/** @claims: Ranges in which TTM makes room, disjoint. Protected by @lock. */
+	struct list_head claims;
+	/** @range_stats: For debugfs. Protected by @lock. */
+	struct {
+		/** @range_stats.requests: Allocations that needed a range emptied. */
+		u64 requests;
+		/** @range_stats.searches: Searches for that, at least one each. */
+		u64 searches;
+		/** @range_stats.failed: Those that found none. */
+		u64 failed;
+	} range_stats;
+#endif
 };
 
 /**
@@ -31,8 +47,12 @@ struct vttm_vram_mgr {
 struct vttm_vram_resource {
 	/** @base: Base class. */
 	struct ttm_resource base;
-	/** @blocks: Blocks of the allocator, by offset. */
+	/** @blocks: Blocks of the allocator, by offset; @private of each is this. */
 	struct list_head blocks;
+#ifdef VTTM_RANGE
+	/** @hint: For choosing a range. */
+	struct ttm_range_hint hint;
+#endif
 };
 
 static inline struct vttm_vram_resource *
