@@ -15,7 +15,7 @@ help: ## list the targets
 # Its own build: few large compilations, hardly optimized, are the quickest way from a clone to a result.
 demo: ## the main job on the model: two scenarios, all policies; tables, and a report to open: demo/report.html
 	@scripts/setup model
-	@NINJA_TARGETS=cli/vramlab scripts/build-model build-demo -Dunity=on -Dunity_size=24 -Dbuildtype=plain -Doptimization=1
+	@NINJA_TARGETS=cli/vramlab scripts/build-model build-demo -Dunity=on -Dunity_size=24 -Dbuildtype=plain -Doptimization=1 -Ddemo=true
 	@scripts/demo build-demo/cli/vramlab
 
 model: ## build the C++ model and its command, build/cli/vramlab

@@ -29,7 +29,9 @@ int main(int argc, char **argv)
     cli::add_cases_command(app, status);
     cli::add_list_command(app, status);
     cli::add_conform_command(app, status);
+#ifdef VRAMLAB_TRACE_COMMANDS
     cli::add_trace_command(app, status);
+#endif
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError &e) {
