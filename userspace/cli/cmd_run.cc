@@ -30,6 +30,7 @@ struct run_arguments {
     std::string events;
     std::string trace;
     std::string states;
+    bool trace_skipped = false;
     bool state = false;
     bool json = false;
 };
@@ -45,6 +46,8 @@ int run_kernel(const run_arguments &a)
         words.push_back("--state");
     if (a.json)
         words.push_back("--json");
+    if (a.trace_skipped)
+        words.push_back("--trace-skipped");
     return run_in_guest(std::move(words), {{"--events", a.events},
                                            {"--trace", a.trace},
                                            {"--states", a.states},
@@ -135,8 +138,8 @@ int run(const run_arguments &a)
     std::optional<report::gpuvis_events> trace;
     if (!a.trace.empty()) {
         trace_file.emplace(a.trace);
-        trace.emplace(trace_file->stream(),
-                      report::gpuvis_options{w.system.processes, vblank_periods(w), "vramlab, " + policy});
+        trace.emplace(trace_file->stream(), report::gpuvis_options{w.system.processes, vblank_periods(w),
+                                                                   "vramlab, " + policy, a.trace_skipped});
         o.sinks.push_back(&*trace);
     }
     std::optional<atomic_file> states_file;
@@ -184,6 +187,8 @@ void add_run_command(CLI::App &app, int &status)
     c->add_option("--trace", a->trace,
                   "Write a trace that gpuvis, KernelShark and trace-cmd read to FILE (trace.dat)")
         ->type_name("FILE");
+    c->add_flag("--trace-skipped", a->trace_skipped,
+                "Into the trace also what evictions looked at and left; under pressure most of all events");
     c->add_option("--states", a->states, "Write the state after every operation to FILE, as text; large")
         ->type_name("FILE");
     c->add_flag("--state", a->state,

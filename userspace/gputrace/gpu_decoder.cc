@@ -69,6 +69,7 @@ template <gpu_kind kind> bool amdgpu_job(const record &r, gpu_event &e)
     e.kind = kind;
     e.by = dialect::amdgpu;
     e.engine = first_text(r, {"timeline", "ring", "ring_name"});
+    e.kernel = r.text("ring") == "copy"; // as our own traces say of moves and fills
     return job_key(r, e);
 }
 

@@ -185,6 +185,23 @@ TEST(import, copies_are_left_out)
     EXPECT_EQ(x.requests(request_kind::submit, 1).size(), 1u);
 }
 
+// Our own traces call the copy engine as amdgpu does, for gpuvis, and say on which ring it is.
+TEST(import, copies_of_our_own_traces_are_left_out)
+{
+    const std::string s =
+        " game-10 [000] 1.000001: amdgpu_cs_ioctl: timeline=gfx context=1 seqno=1 ring=gfx num_ibs=1\n"
+        " game-10 [000] 1.000001: amdgpu_cs_ioctl: timeline=sdma0 context=1048576 seqno=1 ring=copy "
+        "num_ibs=1\n"
+        " game-10 [000] 1.000002: amdgpu_sched_run_job: timeline=gfx context=1 seqno=1 ring=gfx num_ibs=1\n"
+        " game-10 [000] 1.000002: amdgpu_sched_run_job: timeline=sdma0 context=1048576 seqno=1 ring=copy "
+        "num_ibs=1\n"
+        " <idle>-0 [000] 1.000004: dma_fence_signaled: driver=vttm timeline=gfx context=1 seqno=1\n"
+        " <idle>-0 [000] 1.000005: dma_fence_signaled: driver=vttm timeline=sdma0 context=1048576 seqno=1\n";
+    const imported x = import_bytes(std::vector<u8>(s.begin(), s.end()));
+    EXPECT_EQ(x.summary.jobs, 1u);
+    EXPECT_EQ(x.summary.kernel_jobs, 1u);
+}
+
 TEST(import, nothing_to_replay)
 {
     trace_builder b;

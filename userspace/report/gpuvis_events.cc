@@ -18,7 +18,9 @@ using events::event_type;
 namespace {
 
 constexpr u64 copy_context = 1 << 20; // contexts of gfx are labels of VMs, which are smaller
-constexpr const char *timelines[] = {"gfx", "copy"};
+// gpuvis draws timelines by the names that amdgpu has for them.
+constexpr const char *timelines[] = {"gfx", "sdma0"};
+constexpr const char *rings[] = {"gfx", "copy"};
 constexpr u64 vblank_period_min_ns = ns_per_ms;
 constexpr u64 vblanks_max = 1000; // in a row, without any event
 
@@ -72,7 +74,7 @@ void gpuvis_events::job_event(const trace::event_format &f, u64 time_ns, u32 pro
     builder_.number(first + 1, key.context);
     builder_.number(first + 2, key.seqno);
     if (!signaled) {
-        builder_.text(3, timelines[engine]);
+        builder_.text(3, rings[engine]);
         builder_.number(4, 1);
     }
     writer_.write(0, time_ns, builder_.data());
@@ -247,6 +249,8 @@ void gpuvis_events::vblanks_until(u64 time_ns)
 
 void gpuvis_events::record(const event &e)
 {
+    if (e.type == event_type::evict_skipped && !options_.skipped)
+        return; // another sink wants them
     if (!options_.vblank_periods_ns.empty())
         vblanks_until(e.time_ns);
     last_ns_ = e.time_ns;

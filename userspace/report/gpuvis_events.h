@@ -2,7 +2,7 @@
 // A run as a trace that gpuvis draws: beside each event as it is (event_records.h), what gpuvis knows from
 // amdgpu. Documentation/traces.rst describes it.
 //
-// Jobs: amdgpu_cs_ioctl, amdgpu_sched_run_job, dma_fence_signaled with timeline (gfx, copy), context and
+// Jobs: amdgpu_cs_ioctl, amdgpu_sched_run_job, dma_fence_signaled with timeline (gfx, sdma0), context and
 // seqno. A job is queued by its submission, runs from its start on the engine, and is done at its end.
 // Frames: ftrace's print. Vblanks: drm_vblank_event. Moves, VRAM's use and frames: vramlab_bo_move,
 // vramlab_vram, vramlab_frame_done, which the shipped gpuvis.ini plots.
@@ -25,6 +25,8 @@ struct gpuvis_options {
     // Periods of displays: each is a crtc, and has a vblank at every multiple.
     std::vector<u64> vblank_periods_ns;
     std::string kernel = "vramlab model"; // what uname said
+    // With evict_skipped events: of 16 million events of two seconds under pressure they are all but 100,000.
+    bool skipped = true;
 };
 
 class gpuvis_events final : public events::event_sink {
@@ -34,6 +36,7 @@ public:
     gpuvis_events(std::FILE *out, gpuvis_options options);
 
     void record(const events::event &e) override;
+    bool wants_skipped() const override { return options_.skipped; }
     // Once, after the last event.
     void finish();
 

@@ -152,8 +152,8 @@ TEST(gpuvis_events, moves_are_copy_jobs)
             run.insert(run.end(), {out, start, done});
         const auto t = trace_of(run);
         for (const char *name : {"amdgpu_cs_ioctl", "amdgpu_sched_run_job"})
-            EXPECT_EQ(t->count(name, "timeline=copy context=1048576 seqno=1 "), 1u) << early;
-        EXPECT_EQ(t->count("dma_fence_signaled", "driver=vttm timeline=copy context=1048576 seqno=1 "), 1u);
+            EXPECT_EQ(t->count(name, "timeline=sdma0 context=1048576 seqno=1 "), 1u) << early;
+        EXPECT_EQ(t->count("dma_fence_signaled", "driver=vttm timeline=sdma0 context=1048576 seqno=1 "), 1u);
         EXPECT_EQ(t->count("vramlab_bo_move", "bo=3 bytes=2097152 evict=1 from=VRAM to=GTT owner=game "
                                               "reason=evicted for shell "),
                   1u);
