@@ -2,10 +2,10 @@
 // vramlab bound: how far policies are from the least link traffic that was possible.
 #include "bounds/link_bound.h"
 #include "cli/commands.h"
-#include "cli/input.h"
+#include "cli/comparison.h"
 #include "cli/output.h"
 #include "cli/parallel.h"
-#include "driver/policy.h"
+#include "cli/policies.h"
 #include "report/format.h"
 #include "report/metrics_print.h"
 #include "runner/bound_recorder.h"
@@ -15,18 +15,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <optional>
-
 namespace vramlab::cli {
 
 namespace {
 
-struct bound_arguments {
-    std::vector<std::string> files;
-    std::vector<std::string> policies;
-    input in;
+struct bound_arguments : comparison_arguments {
     bool json = false;
-    u32 jobs = 0; // 0: one a processor
 };
 
 // A policy's run of a workload beside its bounds.
@@ -140,11 +134,8 @@ int bound(const bound_arguments &a)
     std::vector<bounded> runs;
     for (const std::string &file : a.files) {
         workloads.push_back(load(file, a.in));
-        for (const std::string &policy : a.policies)
-            runs.push_back({file, find_policy(policy), workloads.size() - 1, {}, {}, 0, 0, {}});
-        for (std::string_view policy : driver::policy_names())
-            if (a.policies.empty())
-                runs.push_back({file, std::string(policy), workloads.size() - 1, {}, {}, 0, 0, {}});
+        for (const std::string &policy : policies_of(a.policies))
+            runs.push_back({file, policy, workloads.size() - 1, {}, {}, 0, 0, {}});
     }
     {
         progress_count progress("runs", runs.size());
@@ -168,12 +159,7 @@ void add_bound_command(CLI::App &app, int &status)
     CLI::App *c = app.add_subcommand(
         "bound",
         "Link traffic of policies beside the least that any policy could have reached, knowing the future");
-    c->add_option("file", a->files, "Scenarios (.toml) and workloads (.jsonl, .jsonl.zst)")->required();
-    c->add_option("--policies", a->policies, "Policies, separated by commas (default: all)")
-        ->delimiter(',')
-        ->type_name("A,B");
-    add_input_options(*c, a->in);
-    c->add_option("--jobs,-j", a->jobs, "Runs at a time (default: one a processor)")->type_name("N");
+    add_comparison_options(*c, *a);
     c->add_flag("--json", a->json, "Print JSON");
     c->callback([a, &status] {
         status = guarded(a->files.size() == 1 ? a->files[0] : "a workload", [&] { return bound(*a); });

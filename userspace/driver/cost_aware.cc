@@ -4,6 +4,7 @@
 #include "driver/cs.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace vramlab::driver {
 
@@ -57,15 +58,15 @@ void cost_aware_planner::touched(const vttm_touch &t)
     warmth_[t.bo] = {sum, dev_.now_ns()};
 }
 
-bool cost_aware_planner::thinner(const weighed &a, const weighed &b)
+bool cost_aware_planner::thinner(const weight &a, const weight &b)
 {
-    return u128{a.heat} * b.bo->size < u128{b.heat} * a.bo->size;
+    return u128{a.heat_bytes} * b.size_bytes < u128{b.heat_bytes} * a.size_bytes;
 }
 
 // Twice as dense at least, or two BOs alike would change places for ever.
-bool cost_aware_planner::much_thinner(const weighed &a, const weighed &b)
+bool cost_aware_planner::much_thinner(const weight &a, const weight &b)
 {
-    return u128{a.heat} * 2 * b.bo->size < u128{b.heat} * a.bo->size;
+    return u128{a.heat_bytes} * 2 * b.size_bytes < u128{b.heat_bytes} * a.size_bytes;
 }
 
 std::vector<cost_aware_planner::weighed> cost_aware_planner::weigh(const std::vector<vttm_bo *> &bos,
@@ -75,7 +76,7 @@ std::vector<cost_aware_planner::weighed> cost_aware_planner::weigh(const std::ve
     for (vttm_bo *bo : bos)
         if (movable(*bo) && in_vram(*bo) == inside)
             if (const u64 heat = heat_bytes(*bo); inside || heat > bo->size)
-                out.push_back({bo, heat});
+                out.push_back({{heat, bo->size}, bo});
     std::stable_sort(out.begin(), out.end(), thinner);
     return out;
 }
@@ -122,12 +123,15 @@ void cost_aware_planner::make_room(vttm_plan &p, const std::vector<weighed> &wan
     }
 }
 
+bool cost_aware_planner::due(const vttm_vm &vm) const
+{
+    const auto next = next_plan_ns_.find(vm.serial);
+    return next == next_plan_ns_.end() || dev_.now_ns() >= next->second;
+}
+
 vttm_plan cost_aware_planner::plan(const vttm_vm &vm, const std::vector<vttm_bo *> &bos)
 {
-    u64 &next = next_plan_ns_[vm.serial];
-    if (dev_.now_ns() < next)
-        return {};
-    next = dev_.now_ns() + plan_period_ns;
+    next_plan_ns_[vm.serial] = dev_.now_ns() + plan_period_ns;
     vttm_plan p;
     std::vector<weighed> wanting = weigh(bos, false);
     take_in(p, wanting);
@@ -149,22 +153,23 @@ void cost_aware_planner::order(std::vector<kmd::ttm_buffer_object *> &candidates
         return;
     const vttm_bo &e = *to_vttm_bo(evictor);
     const bool must = e.pin_count || e.flags & bo_contiguous || e.allowed_domains == domain_vram;
-    const u64 heat = heat_bytes(e);
-    // Leftovers of moves go first: nobody needs them.
-    const auto rest =
-        std::stable_partition(candidates.begin(), candidates.end(),
-                              [](kmd::ttm_buffer_object *bo) { return !vttm_bo_is_vttm_bo(bo); });
-    const auto density_below = [&](kmd::ttm_buffer_object *a, u64 factor, u64 than, u64 size) {
-        return u128{heat_bytes(*to_vttm_bo(a))} * factor * size < u128{than} * a->size;
-    };
-    const auto end = std::stable_partition(rest, candidates.end(), [&](kmd::ttm_buffer_object *bo) {
-        return must || density_below(bo, 2, heat, e.size);
+    const weight wanted{heat_bytes(e), e.size};
+    std::vector<std::pair<weight, kmd::ttm_buffer_object *>> victims;
+    // Leftovers of moves stay in front: nobody needs them.
+    std::erase_if(candidates, [&](kmd::ttm_buffer_object *bo) {
+        if (!vttm_bo_is_vttm_bo(bo))
+            return false;
+        const weight w{heat_bytes(*to_vttm_bo(bo)), bo->size};
+        if (must || much_thinner(w, wanted))
+            victims.push_back({w, bo});
+        else
+            kmd::ttm_bo_put(bo);
+        return true;
     });
-    std::for_each(end, candidates.end(), [](kmd::ttm_buffer_object *bo) { kmd::ttm_bo_put(bo); });
-    candidates.erase(end, candidates.end());
-    std::stable_sort(rest, candidates.end(), [&](kmd::ttm_buffer_object *a, kmd::ttm_buffer_object *b) {
-        return density_below(a, 1, heat_bytes(*to_vttm_bo(b)), b->size);
-    });
+    std::stable_sort(victims.begin(), victims.end(),
+                     [](const auto &a, const auto &b) { return thinner(a.first, b.first); });
+    for (const auto &[w, bo] : victims)
+        candidates.push_back(bo);
 }
 
 } // namespace vramlab::driver

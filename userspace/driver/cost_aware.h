@@ -38,6 +38,7 @@ public:
                const kmd::ttm_buffer_object *evictor) override;
     void created(const vttm_bo &bo) override;
     void freed(const vttm_bo &bo) override;
+    bool due(const vttm_vm &vm) const override;
     vttm_plan plan(const vttm_vm &vm, const std::vector<vttm_bo *> &bos) override;
     u32 domains(const vttm_bo &bo) const override;
     void touched(const vttm_touch &t) override;
@@ -49,12 +50,15 @@ private:
         u64 bytes = 0;
         u64 at_ns = 0;
     };
-    struct weighed {
-        vttm_bo *bo;
-        u64 heat;
+    struct weight {
+        u64 heat_bytes;
+        u64 size_bytes;
     };
-    static bool thinner(const weighed &a, const weighed &b);
-    static bool much_thinner(const weighed &a, const weighed &b);
+    struct weighed : weight {
+        vttm_bo *bo;
+    };
+    static bool thinner(const weight &a, const weight &b);
+    static bool much_thinner(const weight &a, const weight &b);
     std::vector<weighed> weigh(const std::vector<vttm_bo *> &bos, bool inside) const;
     void take_in(vttm_plan &p, std::vector<weighed> &wanting) const;
     void make_room(vttm_plan &p, const std::vector<weighed> &wanting,

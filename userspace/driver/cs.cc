@@ -152,7 +152,7 @@ int cs_parser::vm_validate()
 // What a policy of its own wants moved, out of VRAM first.
 int cs_parser::follow_plan()
 {
-    if (!dev_.plans)
+    if (!dev_.plans || !dev_.plans->due(vm_))
         return 0;
     std::vector<vttm_bo *> bos;
     for (drm_gem_object *obj : exec_.locked_objects())

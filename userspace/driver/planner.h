@@ -24,7 +24,9 @@ public:
     // A BO is about to get its first place; it is gone.
     virtual void created(const vttm_bo &bo) = 0;
     virtual void freed(const vttm_bo &bo) = 0;
-    // A submission of vm is about to be validated; bos are those listed, and private to the VM.
+    // Whether the submission of vm that is about to be validated should ask for a plan.
+    virtual bool due(const vttm_vm &vm) const = 0;
+    // Then: bos are those listed, and private to the VM.
     virtual vttm_plan plan(const vttm_vm &vm, const std::vector<vttm_bo *> &bos) = 0;
     // Domains in which a submission wants a BO that the plan does not name.
     virtual u32 domains(const vttm_bo &bo) const = 0;
