@@ -8,9 +8,11 @@
 #include <cstring>
 #include <drm/vttm_drm.h>
 #include <fcntl.h>
+#include <filesystem>
 #include <string>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <system_error>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -18,20 +20,18 @@
 
 namespace vramlab::tests {
 
-// Path of a vttm device's render node, empty if there is no such device (not in the guest).
+// Path of a vttm device's render node, empty if there is no such device (not in the guest). Devices are told
+// apart by the platform device, not by the minor: one that is bound again gets another minor while a file of
+// what it was is open.
 inline std::string vttm_node(int index = 0)
 {
+    const std::string wanted = index ? "vttm." + std::to_string(index) : "vttm";
     for (int minor = 128; minor < 192; minor++) {
-        std::string path = "/dev/dri/renderD" + std::to_string(minor);
-        int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
-        if (fd < 0)
-            continue;
-        drmVersionPtr version = drmGetVersion(fd);
-        bool match = version && std::string(version->name) == "vttm";
-        drmFreeVersion(version);
-        close(fd);
-        if (match && !index--)
-            return path;
+        const std::string name = "renderD" + std::to_string(minor);
+        std::error_code error;
+        const auto device = std::filesystem::canonical("/sys/class/drm/" + name + "/device", error);
+        if (!error && device.filename() == wanted)
+            return "/dev/dri/" + name;
     }
     return {};
 }

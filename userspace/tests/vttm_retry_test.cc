@@ -157,8 +157,13 @@ TEST_P(vttm_retry, nobody_fails_for_lack_of_room_that_there_is)
 TEST_P(vttm_retry, without_it_submissions_fail)
 {
     ASSERT_TRUE(set_retry(false));
-    const report sum = run(GetParam(), submissions_per_client(500));
-    print("off", GetParam(), sum);
+    report sum{};
+    // Whether clients get into each other's way is up to the scheduler: one round may pass in lockstep.
+    for (u32 round = 0; round < 20 && !sum.failures; round++) {
+        new (memory_) shared{};
+        sum = run(GetParam(), submissions_per_client(500));
+        print("off", GetParam(), sum);
+    }
     if (GetParam() >= 4) {
         EXPECT_GT(sum.failures, 0u);
     }

@@ -159,6 +159,27 @@ TEST_F(vttm_unplug, parked_tasks_go_on)
         close(fd);
 }
 
+// What was bound again has a higher minor than the second device as long as a file of its past is open.
+TEST_F(vttm_unplug, devices_are_told_apart_after_it)
+{
+    const std::string first = vttm_node(0), second = vttm_node(1);
+    ASSERT_NE(second, "") << "vttm.num_devices=2";
+    unbind();
+    EXPECT_EQ(vttm_node(0), "");
+    EXPECT_EQ(vttm_node(1), second);
+    bind();
+    EXPECT_NE(vttm_node(0), "");
+    EXPECT_NE(vttm_node(0), first) << "the open file has that";
+    EXPECT_EQ(vttm_node(1), second);
+    // The virtual clock, of which there is one, stays with the old device until that is gone.
+    vttm_file again;
+    drm_vttm_lab_config config{
+        8 * MiB, 64 * MiB, 64 * GiB, 16 * GiB, 1000, 10, DRM_VTTM_LAB_CONFIG_VIRTUAL_CLOCK};
+    EXPECT_EQ(again.lab(DRM_VTTM_LAB_RESET, 0, &config), -EOPNOTSUPP);
+    again.reset();
+    file.reset();
+}
+
 TEST_F(vttm_unplug, who_imports_from_it_keeps_what_is_mapped)
 {
     vttm_file other(1);
