@@ -176,8 +176,11 @@ TEST_F(vttm_unplug, devices_are_told_apart_after_it)
     drm_vttm_lab_config config{
         8 * MiB, 64 * MiB, 64 * GiB, 16 * GiB, 1000, 10, DRM_VTTM_LAB_CONFIG_VIRTUAL_CLOCK};
     EXPECT_EQ(again.lab(DRM_VTTM_LAB_RESET, 0, &config), -EOPNOTSUPP);
-    again.reset();
     file.reset();
+    EXPECT_EQ(again.lab(DRM_VTTM_LAB_RESET, 0, &config), 0);
+    // Whoever comes next gets a device as it is by default.
+    again.reset();
+    unbind();
 }
 
 TEST_F(vttm_unplug, who_imports_from_it_keeps_what_is_mapped)

@@ -78,21 +78,18 @@ static const struct dma_lab_ops vttm_lab_ops = {
 };
 
 /**
- * vttm_lockstep_init() - Start to listen to locks and fences
+ * vttm_lockstep_claim() - Start to listen to locks and fences
  * @vdev: the device
  *
  * Only one device at a time can; others have neither lockstep nor a virtual
- * clock.
+ * clock. One that went away has it until its last file is closed, so that a
+ * reset tries again.
  *
- * Return: 0, or -EBUSY if another driver listens.
+ * Return: 0, also if another device listens, or -EBUSY if another driver does.
  */
-int vttm_lockstep_init(struct vttm_device *vdev)
+int vttm_lockstep_claim(struct vttm_device *vdev)
 {
 	int ret;
-
-	spin_lock_init(&vdev->lockstep.lock);
-	INIT_LIST_HEAD(&vdev->lockstep.tasks);
-	init_waitqueue_head(&vdev->lockstep.rest_wq);
 
 	if (cmpxchg(&lab_vdev, NULL, vdev))
 		return 0;
@@ -101,9 +98,24 @@ int vttm_lockstep_init(struct vttm_device *vdev)
 	if (ret)
 		lab_vdev = NULL;
 	else
-		vdev->lockstep.enabled = true;
+		WRITE_ONCE(vdev->lockstep.enabled, true);
 
 	return ret;
+}
+
+/**
+ * vttm_lockstep_init() - Prepare for lockstep, and claim it
+ * @vdev: the device
+ *
+ * Return: 0, or -EBUSY if another driver listens.
+ */
+int vttm_lockstep_init(struct vttm_device *vdev)
+{
+	spin_lock_init(&vdev->lockstep.lock);
+	INIT_LIST_HEAD(&vdev->lockstep.tasks);
+	init_waitqueue_head(&vdev->lockstep.rest_wq);
+
+	return vttm_lockstep_claim(vdev);
 }
 
 /**

@@ -31,6 +31,7 @@ struct vttm_lockstep {
 
 #ifdef CONFIG_DMA_LAB
 
+int vttm_lockstep_claim(struct vttm_device *vdev);
 int vttm_lockstep_init(struct vttm_device *vdev);
 void vttm_lockstep_fini(struct vttm_device *vdev);
 u32 vttm_lockstep_current_id(struct vttm_device *vdev);
@@ -43,6 +44,11 @@ void vttm_lockstep_release_file(struct vttm_device *vdev, struct drm_file *file)
 void vttm_lockstep_release_all(struct vttm_device *vdev);
 
 #else /* !CONFIG_DMA_LAB */
+
+static inline int vttm_lockstep_claim(struct vttm_device *vdev)
+{
+	return 0;
+}
 
 static inline int vttm_lockstep_init(struct vttm_device *vdev)
 {

@@ -32,7 +32,8 @@ int vttm_reset_check_config(struct vttm_device *vdev,
 		return -EOPNOTSUPP;
 	}
 
-	if (!vdev->lockstep.enabled) {
+	vttm_lockstep_claim(vdev);
+	if (!READ_ONCE(vdev->lockstep.enabled)) {
 		drm_info(&vdev->drm, "another device has the virtual clock\n");
 		return -EOPNOTSUPP;
 	}
