@@ -7,7 +7,7 @@ VRAMLAB = $(BUILD)/cli/vramlab
 export VRAMLAB_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/vramlab
 
 .DEFAULT_GOAL := help
-.PHONY: help demo model test check check-full kernel kunit guest-root igt conform cases bench mutants fuzz docs style format setup clean
+.PHONY: help demo model test check check-full kernel kunit guest-root igt conform cases vm-trace bench mutants fuzz docs style format setup clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,6 +53,9 @@ cases: model kernel ## the table of reproducers: what each needs to fail, verdic
 	@$(VRAMLAB) cases --backend=model
 	@$(VRAMLAB) cases --backend=kernel
 
+vm-trace: model kernel ## a scenario (SCENARIO="FILE [OPTION]...") on the kernel, recorded by trace-cmd, for gpuvis: vm-trace/
+	@scripts/vm-trace $(SCENARIO)
+
 bench: ## speed of the model: references a second, bytes a BO, whole process
 	@scripts/setup model
 	@scripts/run-bench
@@ -80,4 +83,4 @@ setup: ## install all Debian packages that any target needs
 	@scripts/setup
 
 clean: ## remove what was built in the clone (the kernel cache stays)
-	@rm -rf build build-* demo
+	@rm -rf build build-* demo vm-trace

@@ -212,6 +212,7 @@ void kernel_backend::reset(const system_config &s)
         wire::message task;
         task.kind = wire::message_kind::become_task;
         task.process = c.process;
+        c.name.copy(task.name, sizeof(task.name) - 1);
         if (!options_.free_running)
             if (const int err = agent_of(p).call(task).error; err && err != -EOPNOTSUPP)
                 throw std::runtime_error(

@@ -18,7 +18,7 @@ enum class message_kind : u32 {
     export_bo,   // vm, bo: the reply carries a dma-buf
     import_bo,   // vm, bo: comes with a dma-buf
     signaled,    // vm, seqno: error is 0, or -ETIME if it is not finished
-    become_task, // process: lockstep registration
+    become_task, // process: lockstep registration; name: what tools call the task
     reset,       // close all files
     quit,
 };
@@ -51,8 +51,9 @@ struct message {
     u64 size_bytes = 0;
     u64 compute_ns = 0;
     u64 seqno = 0;
+    char name[16] = {}; // with its end, as long as names of tasks can be
 };
-static_assert(sizeof(message) == 88 && sizeof(touch) == 24);
+static_assert(sizeof(message) == 104 && sizeof(touch) == 24);
 
 struct reply {
     s32 error = 0;

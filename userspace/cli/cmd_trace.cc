@@ -4,7 +4,9 @@
 #include "cli/input.h"
 #include "cli/output.h"
 #include "gputrace/convert.h"
+#include "gputrace/device_clock.h"
 #include "gputrace/import.h"
+#include "gputrace/merged_reader.h"
 #include "gputrace/stats.h"
 #include "workload/limits.h"
 #include "workload/units.h"
@@ -29,6 +31,8 @@ struct trace_arguments {
     std::string vram;
     std::string working_set;
     std::string form; // empty: by the name of the file
+    std::string with;
+    bool device_clock = false;
     bool plain = false;
     bool json = false;
 };
@@ -66,6 +70,60 @@ std::unique_ptr<gputrace::record_sink> make_sink(form f, std::FILE *out, const t
                              : gputrace::make_perfetto_sink(out);
 }
 
+// A trace as the options want to have it: with the device's times, with what vramlab saw.
+class convert_input {
+public:
+    convert_input(const trace_arguments &a, bool kallsyms)
+    {
+        reader_ = open_named(a.in, kallsyms);
+        if (a.device_clock) {
+            auto clock = std::make_unique<gputrace::device_clock>(std::move(reader_));
+            clock_ = clock.get();
+            reader_ = std::move(clock);
+        }
+        if (a.with.empty())
+            return;
+        auto run = open_named(a.with);
+        if (!run->info().kernel.starts_with("vramlab"))
+            throw std::runtime_error(fmt::format("{}: expected a trace of `vramlab run --trace`", a.with));
+        auto merged = std::make_unique<gputrace::merged_reader>(std::move(reader_), std::move(run));
+        merged_ = merged.get();
+        reader_ = std::move(merged);
+    }
+
+    trace::trace_reader &reader() { return *reader_; }
+    // When all is read.
+    void check_clock(const trace_arguments &a) const
+    {
+        if (clock_ && !clock_->told())
+            throw std::runtime_error(
+                fmt::format("{}: no event tells a device's time, expected some of vttm's (time_ns)", a.in));
+    }
+    void print_notes(const trace_arguments &a) const
+    {
+        print_damages(a.in, reader_->damages());
+        if (merged_)
+            print_damages(a.with, merged_->run_damages());
+        if (clock_ && clock_->went_back())
+            fmt::print(
+                "  {} of {} times of the device were before one that was told already, which was kept\n",
+                clock_->went_back(), clock_->told());
+    }
+
+private:
+    std::unique_ptr<trace::trace_reader> reader_;
+    const gputrace::device_clock *clock_ = nullptr;
+    const gputrace::merged_reader *merged_ = nullptr;
+};
+
+void print_timelines(const gputrace::dialect_probe &probe)
+{
+    for (const u32 i : probe.timelines().renamed())
+        fmt::print("  {} is drawn as {}\n", probe.engines()[i].label, probe.timelines().of(i));
+    for (const u32 i : probe.timelines().hidden())
+        fmt::print("  {} will not be drawn: gpuvis has no row left\n", probe.engines()[i].label);
+}
+
 void print_conversion(const trace_arguments &a, const gputrace::conversion &c)
 {
     fmt::print("{}: {} events, {} added; {} jobs\n", a.out, c.events, c.added, c.jobs.done);
@@ -91,14 +149,17 @@ int convert(const trace_arguments &a)
     const form f = form_of(a);
     std::optional<gputrace::dialect_probe> probe;
     if (f != form::perfetto && !a.plain)
-        probe.emplace(*open_named(a.in));
-    const auto in = open_named(a.in, f == form::dat);
+        probe.emplace(convert_input(a, false).reader());
+    convert_input in(a, f == form::dat);
     atomic_file out(a.out);
-    const auto sink = make_sink(f, out.stream(), in->info());
-    const gputrace::conversion c = gputrace::convert(*in, probe ? &*probe : nullptr, *sink);
+    const auto sink = make_sink(f, out.stream(), in.reader().info());
+    const gputrace::conversion c = gputrace::convert(in.reader(), probe ? &*probe : nullptr, *sink);
+    in.check_clock(a);
     out.commit();
-    print_damages(a.in, in->damages());
     print_conversion(a, c);
+    if (probe)
+        print_timelines(*probe);
+    in.print_notes(a);
     return 0;
 }
 
@@ -166,6 +227,12 @@ void add_convert(CLI::App &trace, int &status)
          "Instead of that of the name (.txt: text, .json: perfetto, others: dat). perfetto is the JSON form")
         ->check(CLI::IsMember({"dat", "text", "perfetto"}));
     c->add_flag("--plain", a->plain, "Add no events");
+    c->add_flag("--device-clock", a->device_clock,
+                "Times of vttm's (virtual) clock, which its events tell, instead of the tracer's");
+    c->add_option(
+         "--with", a->with,
+         "What `vramlab run --trace` wrote in the same run: its frames, vblanks and memory are added")
+        ->type_name("FILE");
     c->callback([a, &status] { status = guarded(a->in, [&] { return convert(*a); }); });
 }
 

@@ -2,6 +2,8 @@
 // Any bytes: the reader of traces throws trace_error or gives records, whose fields can all be shown. What it
 // gave can be converted to every form, and summed up.
 #include "gputrace/convert.h"
+#include "gputrace/device_clock.h"
+#include "gputrace/merged_reader.h"
 #include "gputrace/stats.h"
 #include "trace/reader.h"
 #include "trace/text_writer.h"
@@ -33,6 +35,19 @@ private:
     u64 bytes_ = 0;
 };
 
+// As a kernel's trace with the device's times, and as what a run wrote, merged.
+void read_as_run(std::span<const u8> bytes, u64 events)
+{
+    gputrace::merged_reader in(
+        std::make_unique<gputrace::device_clock>(trace::open_trace(trace::source_of(bytes))),
+        trace::open_trace(trace::source_of(bytes)));
+    looking_sink sink;
+    const gputrace::conversion c = convert(in, nullptr, sink);
+    // All of the one, and what is no job of the other.
+    if (c.events < events || c.events > 2 * events)
+        std::abort();
+}
+
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size)
@@ -51,6 +66,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
         // The same file gives the same events.
         if (s.events != c.events || s.jobs.done != c.jobs.done)
             std::abort();
+        read_as_run(bytes, c.events);
     } catch (const trace::trace_error &) {
         return 0;
     }

@@ -21,9 +21,11 @@ gpu_kind kind_of(news n)
 }
 
 // gpuvis draws it as it is.
-bool is_dialect(const gpu_event &e, const trace::event_format &f)
+bool is_drawn(const gpu_event &e, const trace::event_format &f)
 {
-    return e.by == dialect::fence || (e.by == dialect::amdgpu && f.find("context") && f.find("seqno"));
+    const bool known =
+        e.by == dialect::fence || (e.by == dialect::amdgpu && f.find("context") && f.find("seqno"));
+    return known && gpuvis_timelines::has_row(e.engine);
 }
 
 // Text traces: IDs of what is read grow from 1 on, and nobody has so many.
@@ -45,14 +47,14 @@ public:
     }
 
     // r: the record that told it, which becomes the one to be added.
-    void translate(trace::record &r, news what, const job &j, const engine &n)
+    void translate(trace::record &r, news what, const job &j, const engine &n, const std::string &timeline)
     {
         const bool done = what == news::done;
         const trace::event_format &f = formats_[what == news::queued ? 0 : done ? 2 : 1];
         builder_.start(f, r.pid);
         if (done)
             builder_.text(0, "drm_sched");
-        builder_.text(done, n.label);
+        builder_.text(done, timeline);
         builder_.number(done + 1u, j.context);
         builder_.number(done + 2u, j.seqno);
         if (!done) {
@@ -79,21 +81,35 @@ dialect_probe::dialect_probe(trace::trace_reader &in)
     for (trace::record r; in.next(r);) {
         const gpu_event e = decoder.decode(r);
         const job_tracker::step s = tracker.take(e, r.time_ns, r.pid);
-        if (s.of && is_dialect(e, *r.format))
-            note(s.of->engine, e.kind);
+        if (s.of && is_drawn(e, *r.format))
+            note(s.of->engine, e);
     }
+    engines_ = tracker.engines();
+    timelines_ = gpuvis_timelines(engines_, drawn_);
 }
 
-void dialect_probe::note(u32 engine, gpu_kind kind)
+void dialect_probe::note(u32 engine, const gpu_event &e)
 {
-    if (engine >= told_.size())
+    if (engine >= told_.size()) {
         told_.resize(engine + std::size_t{1});
-    told_[engine] = static_cast<u8>(told_[engine] | 1u << static_cast<u32>(kind));
+        drawn_.resize(engine + std::size_t{1});
+        signaled_.resize(engine + std::size_t{1});
+    }
+    std::string &timeline = e.by == dialect::fence ? signaled_[engine] : drawn_[engine];
+    if (timeline.empty())
+        timeline = e.engine;
+    if (e.by != dialect::fence)
+        told_[engine] = static_cast<u8>(told_[engine] | 1u << static_cast<u32>(e.kind));
 }
 
 bool dialect_probe::told(u32 engine, gpu_kind kind) const
 {
-    return engine < told_.size() && told_[engine] >> static_cast<u32>(kind) & 1;
+    if (engine >= told_.size())
+        return false;
+    // Fences of two devices have the same names of timelines.
+    if (kind == gpu_kind::done)
+        return signaled_[engine] == timelines_.of(engine);
+    return told_[engine] >> static_cast<u32>(kind) & 1;
 }
 
 conversion convert(trace::trace_reader &in, const dialect_probe *probe, record_sink &out)
@@ -110,10 +126,10 @@ conversion convert(trace::trace_reader &in, const dialect_probe *probe, record_s
         out.write(r, in.info());
         const job_tracker::step s = tracker.take(e, r.time_ns, r.pid);
         // The old scheduler's jobs have no number that all three steps say; gpuvis draws them by itself.
-        if (s.what == news::none || !probe || e.by == dialect::drm_sched_old || is_dialect(e, *r.format) ||
+        if (s.what == news::none || !probe || e.by == dialect::drm_sched_old ||
             probe->told(s.of->engine, kind_of(s.what)))
             continue;
-        t.translate(r, s.what, *s.of, tracker.engines()[s.of->engine]);
+        t.translate(r, s.what, *s.of, tracker.engines()[s.of->engine], probe->timelines().of(s.of->engine));
         out.write(r, in.info());
         c.added++;
     }

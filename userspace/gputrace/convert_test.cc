@@ -129,9 +129,62 @@ TEST(convert, devices_are_apart)
     const converted x = convert_bytes(b.finish());
     for (const char *name : {"amdgpu_cs_ioctl", "amdgpu_sched_run_job", "dma_fence_signaled"}) {
         EXPECT_EQ(x.count(name, "timeline=gfx context=40 seqno=1 "), 1u);
-        EXPECT_EQ(x.count(name, "timeline=gfx@card-b context=50 seqno=1 "), 1u);
+        EXPECT_EQ(x.count(name, "timeline=gfx_0.0.0 context=50 seqno=1 "), 1u);
     }
     EXPECT_EQ(x.c.jobs.out_of_order, 0u);
+}
+
+// Engines of any driver are on timelines that gpuvis has rows for, though the fences say other names.
+TEST(convert, engines_that_gpuvis_does_not_know)
+{
+    trace_builder b;
+    const std::pair<const char *, const char *> engines[] = {{"gfx", "gfx"},
+                                                             {"rcs0", "gfx_0.0.0"},
+                                                             {"copy", "sdma0"},
+                                                             {"ccs0", "comp_1.0.0"},
+                                                             {"rcs1", "comp_1.0.1"}};
+    u64 context = 40;
+    for (const auto &[name, row] : engines) {
+        const u64 at = 100 * ++context;
+        b.sched_job(10, name, context, 1, at, at + 10, at + 20);
+        b.later(at + 21, [&b, at, context, name = std::string(name)] {
+            b.event(at + 21, 0, "dma_fence_signaled",
+                    {{"driver", std::string("drm_sched")},
+                     {"timeline", name},
+                     {"context", context},
+                     {"seqno", u64{1}}});
+        });
+    }
+    const converted x = convert_bytes(b.finish());
+    context = 40;
+    for (const auto &[name, row] : engines) {
+        const std::string key =
+            std::string("timeline=") + row + " context=" + std::to_string(++context) + " seqno=1 ";
+        for (const char *event : {"amdgpu_cs_ioctl", "amdgpu_sched_run_job", "dma_fence_signaled"})
+            EXPECT_EQ(x.count(event, key), 1u) << event << " of " << name;
+    }
+    EXPECT_EQ(x.c.added, 14u) << "gfx's fence says its row itself";
+    EXPECT_EQ(x.c.jobs.done, 5u);
+}
+
+TEST(convert, timelines)
+{
+    std::vector<engine> engines;
+    for (const char *name : {"rcs0", "bcs0", "vcs0", "uvd", "gfx"})
+        engines.push_back({"", name, name});
+    engines.push_back({"b", "gfx", "gfx@b"});
+    const gpuvis_timelines t(engines, {"gfx_0.0.0"});
+    const char *const expected[] = {"gfx_0.0.0", "sdma0", "vcn_dec", "uvd", "gfx", "comp_1.0.0"};
+    for (u32 i = 0; i < engines.size(); i++)
+        EXPECT_EQ(t.of(i), expected[i]);
+    EXPECT_EQ(t.renamed(), (std::vector<u32>{0, 1, 2, 5}));
+    EXPECT_TRUE(t.hidden().empty());
+
+    // 72 rows for compute engines, 8 for copies, one each of graphics and video.
+    std::vector<engine> many(100, engine{"", "ccs0", "ccs0@x"});
+    const gpuvis_timelines all(many, {});
+    EXPECT_EQ(all.hidden().size(), 100u - 72u);
+    EXPECT_EQ(all.of(99), "ccs0@x");
 }
 
 // The same numbers in two contexts are two jobs; signals come as they like; begin and end are cut off.

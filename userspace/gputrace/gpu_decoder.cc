@@ -281,10 +281,10 @@ gpu_event gpu_decoder::decode(const record &r)
         return {};
     }
     if (e.kind == gpu_kind::bo_move) {
-        const bool ttm = k.handle == &ttm_bo_move;
-        if (ttm && driver_moves_)
+        const u8 rank = k.handle == &ttm_bo_move ? 1 : k.handle == &vramlab_bo_move ? 3 : 2;
+        if (rank < move_rank_)
             return {};
-        driver_moves_ |= !ttm;
+        move_rank_ = rank;
     }
     return e;
 }

@@ -73,7 +73,7 @@ private:
     std::vector<known> by_id_;
     u64 without_key_ = 0;
     u64 incomplete_ = 0;
-    bool driver_moves_ = false; // then TTM's own say the same again
+    u8 move_rank_ = 0; // who tells of moves: TTM, its driver, vramlab; who is lower says the same again
 };
 
 } // namespace vramlab::gputrace
