@@ -57,6 +57,12 @@ void importer::account(const bo &b, bool more)
 }
 
 // A BO whose address is used again has gone meanwhile.
+void importer::set_domains(bo &b, const gpu_event &e)
+{
+    b.preferred = e.preferred ? e.preferred : domain_vram;
+    b.allowed = e.allowed ? e.allowed | b.preferred : 0;
+}
+
 void importer::create(const gpu_event &e, u32 p, u64 time_ns)
 {
     if (bos_.size() == workload::bo_max / 2) {
@@ -66,6 +72,11 @@ void importer::create(const gpu_event &e, u32 p, u64 time_ns)
     const auto old = by_address_.find(e.bo);
     if (old != by_address_.end()) {
         bo &o = bos_[old->second];
+        if (o.placed && o.process == p && o.bytes == whole_pages(e.bytes)) {
+            set_domains(o, e);
+            o.placed = false;
+            return;
+        }
         if (!o.replaced && add(item_kind::destroy, time_ns, o.process, old->second)) {
             o.replaced = true;
             account(o, false);
@@ -74,9 +85,9 @@ void importer::create(const gpu_event &e, u32 p, u64 time_ns)
     bo b;
     b.bytes = whole_pages(e.bytes);
     b.process = p;
-    b.preferred = e.preferred ? e.preferred : domain_vram;
-    b.allowed = e.allowed ? e.allowed | b.preferred : 0;
+    set_domains(b, e);
     b.created = true;
+    b.placed = e.kind == gpu_kind::bo_move;
     const u32 index = static_cast<u32>(bos_.size());
     if (!add(item_kind::create, time_ns, p, index))
         return;

@@ -76,6 +76,8 @@ private:
         u32 preferred = 0;
         u32 allowed = 0;
         bool created = false; // within the trace: not at its begin
+        bool placed =
+            false; // its first placement was seen, its creation, which drivers tell after it, not yet
         bool listed = false;
         bool shared = false;
         bool replaced = false; // another has its address
@@ -97,6 +99,7 @@ private:
     class writer;
 
     void job_event(const gpu_event &e, const trace::record &r, u32 p, const frame_probe &probe);
+    static void set_domains(bo &b, const gpu_event &e);
     void create(const gpu_event &e, u32 p, u64 time_ns);
     u32 seen_bo(const gpu_event &e, u32 p, u64 &count);
     void moved(const gpu_event &e, u32 p, u64 time_ns);

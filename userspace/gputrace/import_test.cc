@@ -155,6 +155,35 @@ TEST(import, memory_that_the_trace_tells_of)
     EXPECT_EQ(x.requests(request_kind::list_define, 2).at(0).bos, (std::vector<u64>{3, 1}));
 }
 
+// Drivers place a BO before they tell that it was created: one BO, with the domains that its creation told.
+TEST(import, first_placement_and_creation_are_one)
+{
+    trace_builder b;
+    for (u64 n = 1; n <= 3; n++) {
+        b.event(
+            n * ns_per_ms, 10, "vttm_bo_move",
+            {{"tag", n}, {"size", n * MiB}, {"from", u64{0}}, {"to", u64{domain_vram}}, {"evict", u64{0}}});
+        if (n < 3)
+            b.event(n * ns_per_ms, 10, "vttm_bo_create",
+                    {{"tag", n},
+                     {"size", n * MiB},
+                     {"preferred", u64{domain_vram}},
+                     {"allowed", u64{domain_vram | domain_gtt}}});
+    }
+    b.event(
+        4 * ns_per_ms, 10, "vttm_bo_create",
+        {{"tag", u64{2}}, {"size", 2 * MiB}, {"preferred", u64{domain_gtt}}, {"allowed", u64{domain_gtt}}});
+    b.sched_job(10, "gfx", 40, 1, 6 * ns_per_ms, 6 * ns_per_ms, 7 * ns_per_ms);
+    const imported x = import_bytes(b.finish(), {});
+    EXPECT_EQ(x.summary.bos_created, 4u) << "the last one has the tag of another";
+    EXPECT_EQ(x.summary.bos_moved, 0u);
+    const auto created = x.requests(request_kind::bo_create, 1);
+    ASSERT_EQ(created.size(), 4u);
+    EXPECT_EQ(created[0].allowed, domain_vram | domain_gtt);
+    EXPECT_EQ(created[3].preferred, domain_gtt);
+    EXPECT_EQ(x.requests(request_kind::bo_destroy, 1).size(), 1u);
+}
+
 // What the driver says of all BOs of a submission, when only some of them are known.
 TEST(import, lists_larger_than_known)
 {
