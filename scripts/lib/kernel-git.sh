@@ -7,7 +7,7 @@
 # pristine kernel, branch "series" has kernel/patches, branch "lab" kernel/patches/lab.
 
 # Directories that the patches of today or tomorrow are likely to touch.
-EDIT_DIRS=(drivers/gpu/drm/ttm drivers/dma-buf include/drm include/linux include/trace/events kernel/cgroup arch/um/kernel
+EDIT_DIRS=(drivers/gpu/drm/ttm drivers/dma-buf include/drm include/linux include/trace/events kernel/cgroup arch/um
 	Documentation/gpu)
 
 # git without the user's configuration, but with the user's name.

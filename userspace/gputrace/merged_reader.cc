@@ -9,7 +9,7 @@ namespace vramlab::gputrace {
 
 namespace {
 
-constexpr u16 id_max = 0xffff;
+constexpr u16 run_id_max = 0xffff;
 constexpr std::size_t pid_offset = 4; // in records with trace::common_fields(), as all of vramlab's have
 
 bool tells_jobs(const trace::event_format &f)
@@ -80,7 +80,7 @@ const trace::event_format &merged_reader::own_format(const trace::event_format &
         return std::any_of(info_.formats.begin(), info_.formats.end(),
                            [id](const auto &x) { return x->id == id; });
     };
-    for (u16 id = id_max; is_taken(copy->id) && id; id--)
+    for (u16 id = run_id_max; is_taken(copy->id) && id; id--)
         copy->id = id;
     info_.formats.push_back(std::move(copy));
     own = info_.formats.back().get();
