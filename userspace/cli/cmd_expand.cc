@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// vramlab expand: the explicit workload of a scenario.
+// vramlab expand: the explicit workload of a scenario, or a random one.
 #include "cli/commands.h"
 #include "cli/input.h"
+#include "workload/swarm.h"
 #include "workload/writer.h"
 
 #include <CLI/CLI.hpp>
@@ -16,12 +17,15 @@ namespace {
 struct expand_arguments {
     std::string file;
     input in;
+    std::optional<u64> swarm;
     std::string output;
 };
 
 int expand(const expand_arguments &a)
 {
-    const workload::workload w = load(a.file, a.in);
+    if (a.swarm.has_value() != a.file.empty())
+        throw std::runtime_error("what to expand: a scenario, or --swarm SEED");
+    const workload::workload w = a.swarm ? workload::make_swarm(*a.swarm) : load(a.file, a.in);
     if (!a.output.empty()) {
         workload::write_file(w, a.output);
         return 0;
@@ -45,8 +49,11 @@ int expand(const expand_arguments &a)
 void add_expand_command(CLI::App &app, int &status)
 {
     auto a = std::make_shared<expand_arguments>();
-    CLI::App *c = app.add_subcommand("expand", "Write the explicit workload of a scenario");
-    c->add_option("file", a->file, "Scenario (.toml)")->required();
+    CLI::App *c = app.add_subcommand("expand", "Write the explicit workload of a scenario, or a random one");
+    c->add_option("file", a->file, "Scenario (.toml)");
+    c->add_option("--swarm", a->swarm,
+                  "The random workload of this seed, as `vramlab conform --swarm` runs it")
+        ->type_name("SEED");
     add_input_options(*c, a->in);
     c->add_option("-o,--output", a->output, "File (.jsonl or .jsonl.zst) instead of the standard output")
         ->type_name("FILE");

@@ -146,7 +146,11 @@ int run(const run_arguments &a)
     if (!a.states.empty()) {
         states_file.emplace(a.states);
         o.after_operation = [out = states_file->stream()](const runner::operation_report &r) {
-            fmt::print(out, "operation {} {}\n{}\n", r.index, runner::op_name(r.op), r.backend.state());
+            fmt::print(out, "operation {} {}\n", r.index, runner::op_name(r.op));
+            for (const u32 i : r.completed)
+                fmt::print(out, "result of {}: error {} seqno {}\n", i, r.results[i].r.error,
+                           r.results[i].r.seqno);
+            fmt::print(out, "{}\n", r.backend.state());
         };
     }
     std::optional<progress_line> progress(w.name);
@@ -189,7 +193,8 @@ void add_run_command(CLI::App &app, int &status)
         ->type_name("FILE");
     c->add_flag("--trace-skipped", a->trace_skipped,
                 "Into the trace also what evictions looked at and left; under pressure most of all events");
-    c->add_option("--states", a->states, "Write the state after every operation to FILE, as text; large")
+    c->add_option("--states", a->states,
+                  "Write results and state after every operation to FILE, as text; large")
         ->type_name("FILE");
     c->add_flag("--state", a->state,
                 "Print the state after the last operation: where every BO is, LRU lists, free blocks");
