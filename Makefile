@@ -7,7 +7,7 @@ VRAMLAB = $(BUILD)/cli/vramlab
 export VRAMLAB_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/vramlab
 
 .DEFAULT_GOAL := help
-.PHONY: help demo model test check check-full kernel kunit guest-root igt conform cases vm-trace bench mutants fuzz docs style format setup clean
+.PHONY: help demo model test check check-full kernel kunit verify guest-root igt conform cases vm-trace bench mutants fuzz docs style format setup clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,6 +37,10 @@ kernel: ## fetch Linux 7.3, patch it, build the um kernel with vttm (cached outs
 
 kunit: kernel ## the kernel's own KUnit suites for TTM, drm_exec and gpu_buddy, on the um kernel
 	@scripts/run-kunit
+
+verify: ## the patch series, patch by patch: checkpatch, build, W=1, sparse, kernel-doc, boot
+	@scripts/setup kernel
+	@scripts/kernel-tree verify
 
 guest-root: ## the guest's own Debian with stock IGT tests (cached outside the clone)
 	@scripts/setup guest

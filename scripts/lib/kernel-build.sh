@@ -28,15 +28,17 @@ build_names() {
 	OUTPUT=$VARIANT/output
 }
 
-# Runs make for the target in TREE and BUILD.
+kernel_cc() { if command -v ccache >/dev/null; then echo 'ccache gcc'; else echo gcc; fi; }
+
+# Runs make for the target in TREE and BUILD. KERNEL_CC is another compiler for the kernel itself.
 kernel_make() {
-	local cc=gcc
-	! command -v ccache >/dev/null || cc='ccache gcc'
+	local cc
+	cc=$(kernel_cc)
 	# Fixed stamps: nothing is rebuilt or relinked because time went by. The base
 	# directory lets variants share what ccache has.
 	env -u ARCH -u CROSS_COMPILE -u MAKEFLAGS -u KCONFIG_CONFIG LC_ALL=C KBUILD_BUILD_USER=vramlab KBUILD_BUILD_HOST=vramlab \
 		KBUILD_BUILD_VERSION=1 KBUILD_BUILD_TIMESTAMP='Thu Jan  1 00:00:00 UTC 1970' CCACHE_BASEDIR="$VARIANT" \
-		make -C "$TREE" ARCH="$KERNEL_ARCH" O="$BUILD" CC="$cc" HOSTCC="$cc" "$@"
+		make -C "$TREE" ARCH="$KERNEL_ARCH" O="$BUILD" CC="${KERNEL_CC:-$cc}" HOSTCC="$cc" "$@"
 }
 
 # Write .config from the fragments; every line of them must hold in the result.

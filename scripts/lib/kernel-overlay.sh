@@ -12,7 +12,7 @@
 #   X.append            is appended to the file X
 #   "vramlab-needs: N"  anywhere in the file: left out if patch N is not applied
 
-PATCH_DIR=$VRAMLAB_TOP/kernel/patches
+PATCH_DIR=${VRAMLAB_PATCHES:-$VRAMLAB_TOP/kernel/patches}
 
 # Prints the first N patches of the series (default: all), one path a line.
 series_patches() {
@@ -37,14 +37,15 @@ overlay_files() {
 
 _apply_patch() {
 	local stage=$1 patch=$2
-	if patch -d "$stage" -p1 -F0 -s -f --no-backup-if-mismatch --dry-run <"$patch" >"$stage.log" 2>&1; then
-		patch -d "$stage" -p1 -F0 -s -f --no-backup-if-mismatch <"$patch" >"$stage.log"
-	elif [ -n "${KERNEL_SRC:-}" ] && patch -d "$stage" -R -p1 -F0 -s -f --dry-run <"$patch" >/dev/null 2>&1; then
+	# With a source of somebody's own, what does not apply must leave things as they are.
+	if [ -z "${KERNEL_SRC:-}" ] || patch -d "$stage" -p1 -F0 -s -f --dry-run <"$patch" >"$stage.log" 2>&1; then
+		patch -d "$stage" -p1 -F0 -s -f --no-backup-if-mismatch <"$patch" >"$stage.log" 2>&1 && return
+	elif patch -d "$stage" -R -p1 -F0 -s -f --dry-run <"$patch" >/dev/null 2>&1; then
 		say "already in $KERNEL_SRC: ${patch##*/}"
-	else
-		cat "$stage.log" >&2
-		die "${patch#"$VRAMLAB_TOP/"} does not apply to $SOURCE_NAME"
+		return
 	fi
+	cat "$stage.log" >&2
+	die "${patch#"$VRAMLAB_TOP/"} does not apply to $SOURCE_NAME"
 }
 
 # _stage_patches STAGE UPTO: patched copies of what the patches touch.
@@ -53,21 +54,25 @@ _stage_patches() {
 	mapfile -t patches < <(series_patches "$2"; lab_patches)
 	while read -r file; do
 		[ -e "$BASE/$file" ] || continue
-		mkdir -p "$stage/$(dirname "$file")"
+		[ -d "$stage/${file%/*}" ] || mkdir -p "$stage/${file%/*}"
 		cp "$BASE/$file" "$stage/$file"
-		chmod u+w "$stage/$file"
 	done < <(patched_files "${patches[@]}")
+	chmod -R u+w "$stage"
 	for patch in "${patches[@]}"; do
 		_apply_patch "$stage" "$patch"
 	done
 }
 
+# Processes are what this takes time for: as few as can be for each file.
 _stage_overlay() {
-	local stage=$1 upto=$2 from to needs
+	local stage=$1 upto=$2 from to
+	local -A needs=()
+	while IFS=: read -r from to; do
+		needs[$from]=$((10#${to//[^0-9]/}))
+	done < <(overlay_files | cut -f 1 | xargs -r -d '\n' grep -HoE -m 1 'vramlab-needs: *[0-9]+')
 	while IFS=$'\t' read -r from to; do
-		needs=$(sed -n 's/.*vramlab-needs: *0*\([0-9]\+\).*/\1/p;T;q' "$from")
-		[ "${needs:-0}" -le "$upto" ] || continue
-		mkdir -p "$stage/$(dirname "$to")"
+		[ "${needs[$from]:-0}" -le "$upto" ] || continue
+		[ -d "$stage/${to%/*}" ] || mkdir -p "$stage/${to%/*}"
 		if [[ $to == *.append ]]; then
 			to=${to%.append}
 			if [ ! -e "$stage/$to" ]; then
@@ -83,9 +88,9 @@ _stage_overlay() {
 			[ ! -e "$BASE/$to" ] || [ -n "${KERNEL_SRC:-}" ] ||
 				die "$from: $to exists in the kernel; to change it is a patch's task"
 			cp "$from" "$stage/$to"
-			chmod u+w "$stage/$to"
 		fi
 	done < <(overlay_files)
+	chmod -R u+w "$stage"
 }
 
 # _sync STAGE: write to TREE the touched files whose contents are not what they
@@ -155,19 +160,24 @@ variant_names() {
 
 # tree_prepare SUFFIX UPTO: make TREE current. It stays so until the end or "unlock".
 tree_prepare() {
-	local tmp
 	source_fetch
 	variant_names "$@"
 	lock "$VARIANT/lock"
+	tree_assemble "$UPTO_COUNT"
+}
+
+# tree_assemble UPTO: the same, where names are set and the variant is locked.
+tree_assemble() {
+	local tmp
 	rm -rf "$VARIANT"/tmp.*
 	tmp=$(mktemp -d "$VARIANT/tmp.XXXXXX")
 	# shellcheck disable=SC2064
 	trap "rm -rf '$tmp'" EXIT
 	mkdir "$tmp/stage"
 	_make_tree "$tmp"
-	_stage_patches "$tmp/stage" "$UPTO_COUNT"
-	patched_files $(series_patches "$UPTO_COUNT"; lab_patches) >"$tmp/stage.patched"
-	_stage_overlay "$tmp/stage" "$UPTO_COUNT"
+	_stage_patches "$tmp/stage" "$1"
+	patched_files $(series_patches "$1"; lab_patches) >"$tmp/stage.patched"
+	_stage_overlay "$tmp/stage" "$1"
 	_update_tree "$tmp/stage"
 	rm -rf "$tmp"
 	trap - EXIT
