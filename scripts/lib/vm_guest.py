@@ -27,9 +27,12 @@ class VmError(Exception):
 
 
 def default_target():
-    """The kind of machine unless --target names one."""
+    """The kind of machine unless --target names one. One that isn't known ends the program: nothing runs on another instead."""
     target = os.environ.get("VRAMLAB_TARGET") or "um"
-    return target if target in TARGETS else "um"
+    if target not in TARGETS:
+        print(f"VRAMLAB_TARGET: '{target}', expected one of: {', '.join(TARGETS)}", file=sys.stderr)
+        sys.exit(2)
+    return target
 
 
 def kernel_paths(target, debug, upto):
