@@ -3,6 +3,7 @@
 // with its contents, while clients go on? Runs in the guest.
 #include "tests/vttm_device.h"
 #include "tests/vttm_lifecycle.h"
+#include "tests/vttm_pages.h"
 
 #include <csignal>
 #include <gtest/gtest.h>
@@ -31,26 +32,6 @@ protected:
         drm_vttm_lab_config config{8 * MiB, 64 * MiB, 64 * GiB, 16 * GiB, 1000, 10, 0};
         ASSERT_EQ(reset_when_idle(file, config), 0);
     }
-    // Pages of a BO that do not hold what was written.
-    u64 wrong_pages(u32 handle, u32 seed)
-    {
-        auto *words = static_cast<volatile u32 *>(file.map(handle, size));
-        if (words == MAP_FAILED)
-            return ~u64{0};
-        u64 wrong = 0;
-        for (u64 i = 0; i < size / page; i++)
-            wrong += words[i * page / 4 + i] != seed + i;
-        munmap(const_cast<u32 *>(words), size);
-        return wrong;
-    }
-    void write_pages(u32 handle, u32 seed)
-    {
-        auto *words = static_cast<volatile u32 *>(file.map(handle, size));
-        ASSERT_NE(words, MAP_FAILED);
-        for (u64 i = 0; i < size / page; i++)
-            words[i * page / 4 + i] = seed + static_cast<u32>(i);
-        munmap(const_cast<u32 *>(words), size);
-    }
     vttm_file file;
 };
 
@@ -59,7 +40,7 @@ TEST_F(vttm_evict_all, everything_moves_but_what_is_pinned)
     std::vector<u32> bos;
     for (u32 i = 0; i < 12; i++) {
         bos.push_back(file.must_create(size, DRM_VTTM_DOMAIN_VRAM, i % 2 ? DRM_VTTM_GEM_VM_PRIVATE : 0));
-        write_pages(bos[i], i * 1000);
+        write_pages(file, bos[i], size, i * 1000);
     }
     ASSERT_EQ(file.pin(bos[3]), 0);
     // With a job under way that uses one of them.
@@ -69,7 +50,7 @@ TEST_F(vttm_evict_all, everything_moves_but_what_is_pinned)
     EXPECT_EQ(file.wait(job.seqno, 0), 0) << "its BO can't move before that";
     for (u32 i = 0; i < 12; i++) {
         EXPECT_EQ(file.domain_of(bos[i]), i == 3 ? DRM_VTTM_DOMAIN_VRAM : DRM_VTTM_DOMAIN_GTT) << i;
-        EXPECT_EQ(wrong_pages(bos[i], i * 1000), 0u) << i;
+        EXPECT_EQ(wrong_pages(file, bos[i], size, i * 1000), 0u) << i;
     }
     EXPECT_EQ(file.info().vram_usage, size);
     // A submission brings back what it wants there.
@@ -78,7 +59,7 @@ TEST_F(vttm_evict_all, everything_moves_but_what_is_pinned)
     EXPECT_EQ(file.domain_of(bos[1]), DRM_VTTM_DOMAIN_VRAM) << "private: all submissions want it";
     EXPECT_EQ(file.domain_of(bos[4]), DRM_VTTM_DOMAIN_GTT);
     for (u32 i = 0; i < 12; i++)
-        EXPECT_EQ(wrong_pages(bos[i], i * 1000), 0u) << i;
+        EXPECT_EQ(wrong_pages(file, bos[i], size, i * 1000), 0u) << i;
 }
 
 // TTM waits for the lock of a BO and then evicts it, also if that was pinned meanwhile.
