@@ -25,8 +25,8 @@ void bound_recorder::record(const events::event &e)
             pinned(e);
         break;
     case event_type::job_start:
-        if (const auto s = by_seqno_.find({e.vm, e.b}); !e.flag && s != by_seqno_.end())
-            submissions_[s->second].started = true;
+        if (!e.flag)
+            job_started({e.vm, e.b});
         break;
     default:
         break;
@@ -83,12 +83,22 @@ void bound_recorder::add_vram_only(const request &r, std::vector<u64> &must) con
         must.insert(must.end(), own->second.begin(), own->second.end());
 }
 
+// An engine that is idle begins the job before the submission that pushed it returns.
+void bound_recorder::job_started(std::pair<u32, u64> job)
+{
+    if (const auto s = by_seqno_.find(job); s != by_seqno_.end())
+        submissions_[s->second].started = true;
+    else
+        started_early_.insert(job);
+}
+
 void bound_recorder::submitted(const events::event &e, const request &r)
 {
     static const std::vector<touch> nothing;
     const auto touches = touch_sets_.find({r.vm, r.touch_set});
     by_seqno_[{r.vm, e.b}] = submissions_.size();
-    submission s{r.vm, e.b, touches == touch_sets_.end() ? &nothing : touches->second, {}, emptied_, false};
+    const bool started = started_early_.erase({r.vm, e.b});
+    submission s{r.vm, e.b, touches == touch_sets_.end() ? &nothing : touches->second, {}, emptied_, started};
     // Only what was pinned all the while: what another process pinned meanwhile may have come after.
     for (const auto &[tag, pin] : pins_)
         if (pin.second < begun_[e.process])

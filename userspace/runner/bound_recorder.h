@@ -45,6 +45,7 @@ private:
     };
 
     void operation_ended(const events::event &e);
+    void job_started(std::pair<u32, u64> job); // VM and seqno
     void submitted(const events::event &e, const request &r);
     void created(const request &r);
     void pinned(const events::event &e);
@@ -58,6 +59,7 @@ private:
     std::map<u64, std::pair<u32, u64>> pins_;        // by tag: how often, and the event's number
     std::unordered_map<u32, u64> begun_; // by process: the number of the event that began its operation
     std::map<std::pair<u32, u64>, std::size_t> by_seqno_; // submission of a VM
+    std::set<std::pair<u32, u64>> started_early_;         // jobs whose submissions have not returned yet
     std::vector<submission> submissions_;
     u64 events_ = 0;
     u32 emptied_ = 0;

@@ -99,6 +99,24 @@ TEST(bound_recorder, touches_of_what_ran)
     EXPECT_EQ(in.objects[0].uses[1].remote_bytes, 9u);
 }
 
+// An idle engine begins a job before its submission returns: that one counts like all others.
+TEST(bound_recorder, jobs_that_begin_at_once)
+{
+    recording r;
+    const u32 one = r.bo(1, 60, domain_vram), set = r.touch_set(1, {{1, 1, 5}});
+    const u32 at_once = r.submit(1), later = r.submit(1);
+    r.done(one);
+    r.done(set);
+    r.recorder.record({.a = at_once, .process = 1, .type = event_type::op_begin});
+    r.started(1);
+    r.recorder.record({.a = at_once, .b = 1, .process = 1, .type = event_type::op_end});
+    r.submitted(later, 2);
+    const bounds::instance in = r.recorder.finish();
+    EXPECT_EQ(in.steps, 2u);
+    ASSERT_EQ(in.objects.size(), 1u);
+    EXPECT_EQ(in.objects[0].uses.size(), 2u);
+}
+
 TEST(bound_recorder, only_vram_will_do)
 {
     recording r;
