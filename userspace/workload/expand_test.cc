@@ -414,7 +414,8 @@ TEST_P(shipped, expands_and_round_trips)
     const std::string text = write_string(w);
 
     EXPECT_EQ(GetParam(), w.name + ".toml");
-    EXPECT_FALSE(w.expectations.empty());
+    // Two are for conformance alone: whatever could be expected of them holds under every policy.
+    EXPECT_EQ(w.expectations.empty(), w.name == "field-c6" || w.name == "field-h1");
     for (const expectation &e : w.expectations) {
         EXPECT_FALSE(e.source.empty());
         EXPECT_FALSE(e.fails_on.empty());
