@@ -7,7 +7,7 @@ VRAMLAB = $(BUILD)/cli/vramlab
 export VRAMLAB_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/vramlab
 
 .DEFAULT_GOAL := help
-.PHONY: help demo model test check check-full kernel kunit verify guest-root igt conform cases vm-trace bench mutants fuzz docs style format setup clean
+.PHONY: help demo model test check check-full kernel kernel-qemu kunit verify guest-root igt vm-demo conform cases vm-trace bench mutants fuzz docs style format setup clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,6 +35,10 @@ kernel: ## fetch Linux 7.3, patch it, build the um kernel with vttm (cached outs
 	@scripts/setup kernel
 	@scripts/kernel-tree build --target um
 
+kernel-qemu: ## the same for the second target, a PC in QEMU; VRAMLAB_TARGET=qemu makes the scripts use it
+	@scripts/setup kernel qemu
+	@scripts/kernel-tree build --target qemu
+
 kunit: kernel ## the kernel's own KUnit suites for TTM, drm_exec and gpu_buddy, on the um kernel
 	@scripts/run-kunit
 
@@ -49,6 +53,9 @@ guest-root: ## the guest's own Debian with stock IGT tests (cached outside the c
 igt: kernel guest-root ## IGT tests, stock and our own (igt-tests/), on vkms and vttm, against the committed expectations
 	@scripts/build-igt build-igt
 	@scripts/run-igt
+
+vm-demo: model kernel-qemu ## a picture: drawn by vttm, shown by virtio-gpu, unharmed by evictions; pictures in demo/vm
+	@scripts/vm-demo --build $(BUILD)
 
 conform: model kernel ## model against kernel: every reproducer and 1,000 random workloads
 	@scripts/run-conform $(VRAMLAB)

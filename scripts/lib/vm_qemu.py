@@ -55,6 +55,7 @@ class Guest(Machine):
     def __init__(self, paths, args, env):
         self.qemu = find_qemu()
         check_memory(args.mem)
+        self.screens = directory_option("--screens", args.screens) if args.screens else None
         self.kernel = os.path.join(paths["output"], "linux")
         self.accelerator = args.accel if args.accel != "auto" else vm_accel.choose(self.qemu, self.kernel)
         self.monitor = None
@@ -95,13 +96,13 @@ class Guest(Machine):
 
     def take_picture(self, name):
         """Write NAME.ppm and NAME.png to the directory of --screens; whether that worked."""
-        if not self.args.screens or not name.replace("-", "").isalnum():
+        if not self.screens or not name.replace("-", "").isalnum():
             return False
         try:
             if not self.monitor:
                 self.monitor = Monitor(self.exchange.file("qmp"))
             for kind in ("ppm", "png"):
-                file = os.path.join(os.path.realpath(self.args.screens), f"{name}.{kind}")
+                file = os.path.join(self.screens, f"{name}.{kind}")
                 self.monitor.execute("screendump", filename=file, format=kind)
         except (QmpError, OSError) as error:
             self.exchange.write("failure", f"cannot take a picture of the display: {error}\n")
