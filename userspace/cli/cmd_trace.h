@@ -8,6 +8,8 @@ class App;
 
 namespace vramlab::cli {
 
-void add_trace_command(CLI::App &app, int &status); // see commands.h
+void add_trace_command(CLI::App &app, int &status);
+// Its part that converts.
+void add_trace_convert(CLI::App &trace, int &status); // see commands.h
 
 } // namespace vramlab::cli
