@@ -57,7 +57,7 @@ igt: kernel guest-root ## IGT tests, stock and our own (igt-tests/), on vkms and
 vm-demo: model kernel-qemu ## a picture: drawn by vttm, shown by virtio-gpu, unharmed by evictions; pictures in demo/vm
 	@scripts/vm-demo --build $(BUILD)
 
-conform: model kernel ## model against kernel: every reproducer and 1,000 random workloads
+conform: model kernel ## model against kernel: every reproducer and 3,000 random workloads
 	@scripts/run-conform $(VRAMLAB)
 
 cases: model kernel ## the table of reproducers: what each needs to fail, verdict on model and kernel
