@@ -46,12 +46,11 @@ family family_of(std::string_view name)
     constexpr struct {
         std::string_view part;
         family of;
-    } parts[] = {{"copy", family::copy},   {"sdma", family::copy},   {"bcs", family::copy},
-                 {"dma", family::copy},    {"tfu", family::copy},    {"comp", family::compute},
-                 {"ccs", family::compute}, {"csd", family::compute}, {"mes", family::compute},
-                 {"kiq", family::compute}, {"vcs", family::video},   {"vecs", family::video},
-                 {"vcn", family::video},   {"uvd", family::video},   {"vce", family::video},
-                 {"jpeg", family::video}};
+    } parts[] = {{"copy", family::copy},   {"bcs", family::copy},     {"dma", family::copy},
+                 {"tfu", family::copy},    {"comp", family::compute}, {"ccs", family::compute},
+                 {"csd", family::compute}, {"mes", family::compute},  {"kiq", family::compute},
+                 {"vcs", family::video},   {"vecs", family::video},   {"vcn", family::video},
+                 {"uvd", family::video},   {"vce", family::video},    {"jpeg", family::video}};
     for (const auto &p : parts)
         if (name.find(p.part) != std::string_view::npos)
             return p.of;

@@ -123,8 +123,12 @@ bool merged_reader::next(trace::record &r)
     const bool of_run =
         run_next_.full && (!kernel_next_.full || run_next_.r.time_ns <= kernel_next_.r.time_ns);
     ahead &a = of_run ? run_next_ : kernel_next_;
-    if (!a.full)
+    if (!a.full) {
+        // Text traces tell their tasks as they go.
+        info_.comms.insert(kernel_->info().comms.begin(), kernel_->info().comms.end());
+        info_.tgids.insert(kernel_->info().tgids.begin(), kernel_->info().tgids.end());
         return false;
+    }
     r = a.r;
     spent_ = &a;
     return true;

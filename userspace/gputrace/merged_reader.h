@@ -17,7 +17,8 @@ public:
     merged_reader(std::unique_ptr<trace::trace_reader> kernel, std::unique_ptr<trace::trace_reader> run);
 
     bool next(trace::record &r) override;
-    // Formats and tasks of both.
+    // Formats and tasks of both; those of a kernel's text trace when all is read, so that the run's tasks
+    // keep their own numbers beside it.
     const trace::trace_info &info() const override { return info_; }
     // Of the kernel's trace. Offsets of the other would be of another file: see run_damages().
     const trace::damage_list &damages() const override { return kernel_->damages(); }

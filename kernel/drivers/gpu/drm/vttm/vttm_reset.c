@@ -32,7 +32,6 @@ int vttm_reset_check_config(struct vttm_device *vdev,
 		return -EOPNOTSUPP;
 	}
 
-	vttm_lockstep_claim(vdev);
 	if (!READ_ONCE(vdev->lockstep.enabled)) {
 		drm_info(&vdev->drm, "another device has the virtual clock\n");
 		return -EOPNOTSUPP;
@@ -159,6 +158,10 @@ static int rebuild(struct vttm_device *vdev, const struct vttm_config *config)
 int vttm_reset(struct vttm_device *vdev, const struct vttm_config *config)
 {
 	int ret;
+
+	/* The device that had it when this one was bound may be gone. */
+	if (config->virtual_clock)
+		vttm_lockstep_claim(vdev);
 
 	ret = vttm_reset_check_config(vdev, config);
 	if (ret)
