@@ -29,6 +29,8 @@ public:
 
 private:
     void prefetch_ahead(std::size_t i) const;
+    void prefetch_resource(std::size_t i) const;
+    void prefetch_fences(std::size_t i) const;
     int lock_all();
     int validate(drm_exec *exec);
     void get_threshold();
@@ -70,6 +72,26 @@ void cs_parser::prefetch_ahead(std::size_t i) const
         __builtin_prefetch(res->prev, 1);
         __builtin_prefetch(res->next, 1);
     }
+}
+
+// The same, later on, when moves have driven it out of the caches. i: of a locked object.
+void cs_parser::prefetch_resource(std::size_t i) const
+{
+    const std::vector<drm_gem_object *> &objects = exec_.locked_objects();
+    if (i >= objects.size() || objects[i] == &vm_)
+        return;
+    const ttm_resource *res = static_cast<vttm_bo *>(objects[i])->resource;
+    __builtin_prefetch(res, 1);
+}
+
+void cs_parser::prefetch_fences(std::size_t i) const
+{
+    const std::vector<drm_gem_object *> &objects = exec_.locked_objects();
+    if (i >= objects.size())
+        return;
+    const dma_resv &resv = *objects[i]->resv;
+    for (u16 f = 0; f < resv.num_fences; f++)
+        __builtin_prefetch(dma_resv::fence_of(resv.slots()[f]), 1);
 }
 
 // amdgpu_cs_parser_bos(), the loop. The fence counts are amdgpu's: page table updates and the job for the VM,
@@ -234,10 +256,12 @@ int cs_parser::validate(drm_exec *exec)
         return r;
     if (const int r = vm_validate())
         return r;
-    for (drm_gem_object *obj : exec_.locked_objects()) {
-        if (obj == &vm_)
+    const std::vector<drm_gem_object *> &objects = exec_.locked_objects();
+    for (std::size_t i = 0; i < objects.size(); i++) {
+        prefetch_resource(i + 8);
+        if (objects[i] == &vm_)
             continue;
-        if (const int r = bo_validate(*static_cast<vttm_bo *>(obj)))
+        if (const int r = bo_validate(*static_cast<vttm_bo *>(objects[i])))
             return r;
     }
     return recover();
@@ -254,7 +278,10 @@ int cs_parser::prepare()
 void cs_parser::sync_rings(vttm_job &job)
 {
     const dma_fence *last = nullptr; // mostly they have all the same fence
-    for (drm_gem_object *obj : exec_.locked_objects()) {
+    const std::vector<drm_gem_object *> &objects = exec_.locked_objects();
+    for (std::size_t i = 0; i < objects.size(); i++) {
+        prefetch_fences(i + 8);
+        drm_gem_object *obj = objects[i];
         const bool explicit_sync = obj != &vm_ && (static_cast<vttm_bo *>(obj)->flags & bo_explicit_sync);
         dma_resv_for_each_fence(*obj->resv, dma_resv_usage::read, [&](dma_fence &f, dma_resv_usage) {
             if (f.owner == &vm_ || (f.owner && explicit_sync) || &f == last)

@@ -84,7 +84,7 @@ int vttm_vram_mgr_new(ttm_resource_manager *man, ttm_buffer_object *tbo, const t
     // Bail out quickly if there's likely not enough VRAM for this BO; its own size is counted already.
     if (ttm_resource_manager_usage(man) <= man->size) {
         vttm_vram_open_claim(mgr, tbo);
-        r = alloc_blocks(mgr, *place, vres->size, bo.flags & bo_contiguous, vres->blocks);
+        r = alloc_blocks(mgr, *place, ttm_resource_size(vres), bo.flags & bo_contiguous, vres->blocks);
         if (r)
             gpu_buddy_free_list(mgr.mm, vres->blocks, 0);
         set_owner(mgr, vres);

@@ -17,7 +17,6 @@ namespace vramlab::driver {
 
 struct vttm_vram_mgr_resource final : kmd::ttm_resource {
     kmd::gpu_buddy_list blocks; // owned
-    kmd::ttm_range_hint hint;
 };
 
 // A range that TTM is making room in: the parts of it that are free are allocated.
@@ -37,6 +36,9 @@ struct vttm_vram_mgr final : kmd::ttm_resource_manager {
     object_pool<vttm_vram_mgr_resource> resources;
     std::vector<vttm_vram_mgr_resource *> owners; // of allocated blocks, by block_id; nullptr: claimed
     std::vector<vttm_vram_claim> claims;          // under way, with ranges that are disjoint
+    // Scratch of a search, by a resource's first block. Apart from the resources, which are many and of which
+    // few are ever in a search.
+    std::vector<kmd::ttm_range_hint> hints;
 };
 
 // amdgpu_vram_mgr_init(): makes the manager that of TTM_PL_VRAM. size_bytes is a multiple of 4096. root: of

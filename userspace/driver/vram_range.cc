@@ -26,16 +26,23 @@ block_id block_at(const gpu_buddy &mm, u64 addr)
     return b;
 }
 
+// What extent_at() needs. No block is added while a search is under way.
+void make_room_for_hints(vttm_vram_mgr &mgr)
+{
+    if (mgr.hints.size() < mgr.mm.arena_used)
+        mgr.hints.resize(mgr.mm.arena_used);
+}
+
 ttm_range_extent extent_at(ttm_resource_manager *man, u64 page)
 {
-    const vttm_vram_mgr &mgr = to_vram_mgr(man);
+    vttm_vram_mgr &mgr = to_vram_mgr(man);
     const block_id b = block_at(mgr.mm, page << PAGE_SHIFT);
     const u64 start = gpu_buddy_block_offset(mgr.mm, b) >> PAGE_SHIFT;
     ttm_range_extent e{.start = start, .end = start + (gpu_buddy_block_size(mgr.mm, b) >> PAGE_SHIFT)};
     vttm_vram_mgr_resource *owner = gpu_buddy_block_is_allocated(mgr.mm[b]) ? mgr.owners[b] : nullptr;
     if (owner) {
         e.res = owner;
-        e.hint = &owner->hint;
+        e.hint = &mgr.hints[owner->blocks.first];
     }
     return e;
 }
@@ -65,6 +72,7 @@ int vttm_vram_mgr_claim_range(ttm_resource_manager *man, ttm_range_claim *claim)
     std::vector<const ttm_range_claim *> others;
     for (const vttm_vram_claim &c : mgr.claims)
         others.push_back(c.claim);
+    make_room_for_hints(mgr);
     if (const int r = ttm_range_choose(claim, man, mgr.mm.size >> PAGE_SHIFT, others, extent_at))
         return r;
     mgr.claims.push_back({claim, {}});
@@ -83,6 +91,7 @@ void vttm_vram_mgr_unclaim_range(ttm_resource_manager *man, ttm_range_claim *cla
 
 ttm_resource *vttm_vram_mgr_range_first(ttm_resource_manager *man, const ttm_range_claim *claim)
 {
+    make_room_for_hints(to_vram_mgr(man));
     return ttm_range_first(claim, man, extent_at);
 }
 

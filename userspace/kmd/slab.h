@@ -33,6 +33,7 @@ public:
             return grow(size);
         node *n = free_;
         free_ = n->next;
+        __builtin_prefetch(free_, 1);
         return n;
     }
     static void put(void *p)

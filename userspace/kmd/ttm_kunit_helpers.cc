@@ -85,7 +85,7 @@ int ttm_mock_manager_alloc(ttm_resource_manager *man, ttm_buffer_object *bo, con
     if (place->flags & TTM_PL_FLAG_CONTIGUOUS)
         mock_res->flags |= GPU_BUDDY_CONTIGUOUS_ALLOCATION;
 
-    const int err = gpu_buddy_alloc_blocks(manager->mm, 0, man->size, mock_res->size, PAGE_SIZE,
+    const int err = gpu_buddy_alloc_blocks(manager->mm, 0, man->size, ttm_resource_size(mock_res), PAGE_SIZE,
                                            mock_res->blocks, mock_res->flags);
     if (err) {
         gpu_buddy_free_list(manager->mm, mock_res->blocks, 0);

@@ -41,11 +41,12 @@ struct ttm_range_cost {
     auto operator<=>(const ttm_range_cost &) const = default;
 };
 
-// What a resource adds to the cost of a range. Member of the manager's resources, scratch of a search.
+// What a resource adds to the cost of a range: scratch of a search, which the manager keeps for each of its
+// resources.
 struct ttm_range_hint {
     ttm_range_cost cost;
     bool never = false; // makes a range impossible
-    u32 extents = 0;    // of this resource in the range that is looked at
+    u32 extents = 0;    // of this resource in the range that is looked at; 0 when no search is under way
 };
 
 // What is at an address, [start, end) in pages.

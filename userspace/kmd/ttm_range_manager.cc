@@ -187,7 +187,7 @@ int ttm_range_man_alloc(ttm_resource_manager *man, ttm_buffer_object *bo, const 
     ttm_range_mgr_node *node = new ttm_range_mgr_node;
 
     ttm_resource_init(bo, place, node);
-    node->num_pages = pages_of(node->size);
+    node->num_pages = pages_of(ttm_resource_size(node));
 
     if (!rman->insert(*node, bo, place->fpfn, place->lpfn ? place->lpfn : man->size,
                       (place->flags & TTM_PL_FLAG_TOPDOWN) != 0)) {

@@ -98,7 +98,7 @@ protected:
         for (layout::owner &o : l.owners) {
             o.res.bo = &o.bo;
             o.bo.bdev = &bdev;
-            o.res.size = o.bo.size = r.between(1, 40) * PAGE_SIZE;
+            o.bo.size = r.between(1, 40) * PAGE_SIZE;
             o.cost = o.bo.size;
             if (r.below(100) < pinned_percent)
                 o.bo.pin_count = 1;

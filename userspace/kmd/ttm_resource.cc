@@ -250,10 +250,14 @@ void ttm_resource_move_to_lru_tail(ttm_resource *res)
         list_move_tail(*res, ttm_manager_type(bdev, res->mem_type)->lru[bo->priority]);
 }
 
+u64 ttm_resource_size(const ttm_resource *res)
+{
+    return res->bo->size;
+}
+
 void ttm_resource_init(ttm_buffer_object *bo, const ttm_place *place, ttm_resource *res)
 {
     res->start = 0;
-    res->size = bo->size;
     res->mem_type = static_cast<u8>(place->mem_type) & 0xf;
     res->bulk_level = 0;
     res->placement = static_cast<u16>(place->flags);
@@ -264,13 +268,13 @@ void ttm_resource_init(ttm_buffer_object *bo, const ttm_place *place, ttm_resour
         list_add_tail(*res, bo->bdev->unevictable);
     else
         list_add_tail(*res, man->lru[bo->priority]);
-    man->usage += res->size;
+    man->usage += ttm_resource_size(res);
 }
 
 void ttm_resource_fini(ttm_resource_manager *man, ttm_resource *res)
 {
     list_del_init(*res);
-    man->usage -= res->size;
+    man->usage -= ttm_resource_size(res);
 }
 
 int ttm_resource_try_charge(ttm_buffer_object *bo, const ttm_place *place, dmem_cgroup_pool_state **ret_pool,

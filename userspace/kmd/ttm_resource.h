@@ -79,11 +79,10 @@ struct ttm_resource_manager {
 // Base of the drivers' resources. Belongs to a BO (ttm_buffer_object::resource) or is under way to one.
 struct ttm_resource : ttm_lru_item {
     u8 mem_type : 4 = 0;
-    u8 bulk_level : 4 = 0; // of ttm_lru_bulk_move_pos, if it is in one
-    u16 placement = 0;     // TTM_PL_FLAG_*
-    u32 start = 0;         // pages
-    u64 size = 0;          // bytes
-    ttm_buffer_object *bo = nullptr;
+    u8 bulk_level : 4 = 0;                 // of ttm_lru_bulk_move_pos, if it is in one
+    u16 placement = 0;                     // TTM_PL_FLAG_*
+    u32 start = 0;                         // pages
+    ttm_buffer_object *bo = nullptr;       // whose size is the resource's (ttm_resource_size())
     dmem_cgroup_pool_state *css = nullptr; // charged with the BO's size
 
     ttm_resource() : ttm_lru_item(TTM_LRU_RESOURCE) {}
@@ -168,6 +167,9 @@ void ttm_resource_free(ttm_buffer_object *bo, ttm_resource **res);
 bool ttm_resource_intersects(ttm_device *bdev, ttm_resource *res, const ttm_place *place, u64 size_bytes);
 bool ttm_resource_compatible(ttm_resource *res, const ttm_placement *placement, bool evicting);
 void ttm_resource_set_bo(ttm_resource *res, ttm_buffer_object *bo);
+
+// The kernel's ttm_resource::size, in bytes. A BO never changes its own.
+u64 ttm_resource_size(const ttm_resource *res);
 
 ttm_resource *ttm_resource_manager_first(ttm_resource_cursor *cursor);
 ttm_resource *ttm_resource_manager_next(ttm_resource_cursor *cursor);

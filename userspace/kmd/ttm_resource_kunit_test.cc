@@ -54,7 +54,7 @@ TEST_P(ttm_resource_init_suite, ttm_resource_init_basic)
     ttm_resource_init(bo, place, &res);
 
     EXPECT_EQ(res.start, 0u);
-    EXPECT_EQ(res.size, RES_SIZE);
+    EXPECT_EQ(ttm_resource_size(&res), RES_SIZE);
     EXPECT_EQ(res.mem_type, place->mem_type);
     EXPECT_EQ(res.placement, place->flags);
     EXPECT_EQ(res.bo, bo);
@@ -139,7 +139,7 @@ TEST_F(ttm_resource_suite, ttm_sys_man_alloc_basic)
     ttm_resource *made = nullptr;
 
     ASSERT_EQ(man->func->alloc(man, bo, place, &made), 0);
-    EXPECT_EQ(made->size, RES_SIZE);
+    EXPECT_EQ(ttm_resource_size(made), RES_SIZE);
     EXPECT_EQ(made->mem_type, TTM_PL_SYSTEM);
     EXPECT_EQ(made->bo, bo);
 
