@@ -1,27 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
+/* One engine: jobs one after another, each for a modelled time. */
 
-#include <linux/dma-fence-unwrap.h>
-#include <linux/jiffies.h>
 #include <linux/overflow.h>
 #include <linux/slab.h>
-#include <linux/workqueue.h>
 
 #include <drm/drm_print.h>
 
 #include "vttm_ctx.h"
 #include "vttm_drv.h"
 #include "vttm_job.h"
-
-static const char * const engine_names[VTTM_NUM_ENGINES] = {
-	[VTTM_ENGINE_GFX] = "gfx",
-	[VTTM_ENGINE_COPY] = "copy",
-	[VTTM_ENGINE_COMPUTE] = "compute",
-};
-
-static const enum vttm_engine_id user_engines[VTTM_NUM_USER_ENGINES] = {
-	[DRM_VTTM_ENGINE_GFX] = VTTM_ENGINE_GFX,
-	[DRM_VTTM_ENGINE_COMPUTE] = VTTM_ENGINE_COMPUTE,
-};
 
 static const char *vttm_fence_get_driver_name(struct dma_fence *fence)
 {
@@ -151,18 +138,6 @@ static enum hrtimer_restart vttm_engine_timer(struct hrtimer *timer)
 }
 
 /**
- * vttm_engine_of_user() - Engine that user space means
- * @vdev: the device
- * @index: enum drm_vttm_engine, valid
- *
- * Return: the engine.
- */
-struct vttm_engine *vttm_engine_of_user(struct vttm_device *vdev, unsigned int index)
-{
-	return &vdev->engines[user_engines[index]];
-}
-
-/**
  * vttm_engine_alloc_fence() - Allocate the fence of a job
  * @engine: engine that the job is for
  *
@@ -279,16 +254,13 @@ void vttm_engine_cancel(struct vttm_engine *engine, struct vttm_ctx *ctx, int er
 }
 
 /**
- * vttm_engines_kill() - End all jobs, those that are still to come as well
- * @vdev: the device
+ * vttm_engine_kill() - End all jobs, those that are still to come as well
+ * @engine: the engine
  * @error: how they end
  */
-void vttm_engines_kill(struct vttm_device *vdev, int error)
+void vttm_engine_kill(struct vttm_engine *engine, int error)
 {
-	unsigned int i;
-
-	for (i = 0; i < VTTM_NUM_ENGINES; i++)
-		cancel(&vdev->engines[i], NULL, error, error);
+	cancel(engine, NULL, error, error);
 }
 
 /**
@@ -347,133 +319,43 @@ u64 vttm_engine_busy_ns(struct vttm_engine *engine, struct vttm_ctx *ctx)
 	return busy_ns;
 }
 
-/* The engine whose first job ends next, and when. */
-static struct vttm_engine *next_engine(struct vttm_device *vdev, u64 *end_ns)
-{
-	struct vttm_engine *next = NULL;
-	int i;
-
-	*end_ns = U64_MAX;
-	for (i = 0; i < VTTM_NUM_ENGINES; i++) {
-		struct vttm_engine *engine = &vdev->engines[i];
-		struct vttm_fence *fence;
-
-		guard(spinlock_irqsave)(&engine->lock);
-		fence = first_running(engine);
-		if (fence && (!next || fence->end_ns < *end_ns)) {
-			*end_ns = fence->end_ns;
-			next = engine;
-		}
-	}
-
-	return next;
-}
-
 /**
- * vttm_engines_next_end() - When does the next job end?
- * @vdev: the device
+ * vttm_engine_next_end() - When does the job end that runs?
+ * @engine: the engine
+ * @end_ns: returns the device time, if there is one
  *
- * Return: device time, U64_MAX for never.
+ * Return: true if a job runs.
  */
-u64 vttm_engines_next_end(struct vttm_device *vdev)
+bool vttm_engine_next_end(struct vttm_engine *engine, u64 *end_ns)
 {
-	u64 end_ns;
-
-	next_engine(vdev, &end_ns);
-	return end_ns;
-}
-
-/**
- * vttm_engines_pop_next() - Take the job off that ends next
- * @vdev: the device
- * @limit_ns: only if it ends no later
- *
- * Return: its fence, for the caller to signal and put, or NULL.
- */
-struct vttm_fence *vttm_engines_pop_next(struct vttm_device *vdev, u64 limit_ns)
-{
-	struct vttm_engine *engine;
 	struct vttm_fence *fence;
-	u64 end_ns;
-
-	engine = next_engine(vdev, &end_ns);
-	if (!engine || end_ns > limit_ns)
-		return NULL;
 
 	guard(spinlock_irqsave)(&engine->lock);
 	fence = first_running(engine);
 	if (fence)
-		remove_running(engine, fence, end_ns);
+		*end_ns = fence->end_ns;
 
 	return fence;
 }
 
 /**
- * vttm_engines_have_queued() - Does a job wait for its dependencies?
- * @vdev: the device
+ * vttm_engine_pop() - Take the job off that runs
+ * @engine: the engine
  *
- * Return: true if one does.
- */
-bool vttm_engines_have_queued(struct vttm_device *vdev)
-{
-	int i;
-
-	for (i = 0; i < VTTM_NUM_ENGINES; i++)
-		if (atomic_read(&vdev->engines[i].num_queued))
-			return true;
-
-	return false;
-}
-
-/**
- * vttm_engines_own_fence() - Is it up to our engines to signal a fence?
- * @vdev: the device
- * @fence: any fence
+ * It counts as having run to its end.
  *
- * Return: true if @fence is that of a job of ours, or contains one.
+ * Return: its fence, for the caller to signal and put, or NULL.
  */
-bool vttm_engines_own_fence(struct vttm_device *vdev, struct dma_fence *fence)
+struct vttm_fence *vttm_engine_pop(struct vttm_engine *engine)
 {
-	struct dma_fence_unwrap iter;
-	struct drm_sched_fence *s_fence;
-	struct dma_fence *f;
-	bool own = false;
-	int i;
+	struct vttm_fence *fence;
 
-	dma_fence_unwrap_for_each(f, &iter, fence) {
-		if (rcu_access_pointer(f->ops) == &vttm_fence_ops)
-			own |= container_of(f, struct vttm_fence, base)->engine->vdev == vdev;
+	guard(spinlock_irqsave)(&engine->lock);
+	fence = first_running(engine);
+	if (fence)
+		remove_running(engine, fence, fence->end_ns);
 
-		s_fence = to_drm_sched_fence(f);
-		for (i = 0; s_fence && i < VTTM_NUM_ENGINES; i++)
-			own |= s_fence->sched == &vdev->engines[i].sched;
-	}
-
-	return own;
-}
-
-/**
- * vttm_engines_flush() - Wait until the schedulers have nothing to do now
- * @vdev: the device
- *
- * Then each ready job was given to its engine and each finished one freed. Can
- * be called with reservation locks held: the schedulers' work takes none.
- */
-void vttm_engines_flush(struct vttm_device *vdev)
-{
-	bool busy;
-	int i;
-
-	do {
-		flush_workqueue(vdev->submit_wq);
-		busy = false;
-		for (i = 0; i < VTTM_NUM_ENGINES; i++) {
-			struct drm_gpu_scheduler *sched = &vdev->engines[i].sched;
-
-			busy |= work_busy(&sched->work_run_job) ||
-				work_busy(&sched->work_free_job);
-		}
-	} while (busy);
+	return fence;
 }
 
 /**
@@ -489,50 +371,29 @@ bool vttm_engine_is_idle(struct vttm_engine *engine)
 }
 
 /**
- * vttm_engines_reset() - Forget the past of idle engines
- * @vdev: the device
+ * vttm_engine_of_fence() - The engine whose job a fence is
+ * @fence: any fence
  *
- * Takes the kind of clock from the configuration.
+ * Return: the engine, of whichever device, or NULL if it is no job of ours.
  */
-void vttm_engines_reset(struct vttm_device *vdev)
+struct vttm_engine *vttm_engine_of_fence(struct dma_fence *fence)
 {
-	int i;
+	if (rcu_access_pointer(fence->ops) != &vttm_fence_ops)
+		return NULL;
 
-	for (i = 0; i < VTTM_NUM_ENGINES; i++) {
-		struct vttm_engine *engine = &vdev->engines[i];
-
-		engine->last_end_ns = 0;
-		engine->seqno = 0;
-		engine->fence_context = dma_fence_context_alloc(1);
-	}
-
-	vttm_engines_set_timeout(vdev, vdev->config.job_timeout_ns);
+	return container_of(fence, struct vttm_fence, base)->engine;
 }
 
 /**
- * vttm_engines_set_timeout() - Say how long jobs may take
- * @vdev: the device
- * @timeout_ns: device time, 0 for ever
+ * vttm_engine_init() - Create an engine and its scheduler
+ * @vdev: the device, with its workqueue
+ * @engine: the engine
+ * @name: what it is called
  *
- * Jobs that were given to their engine keep the old one.
+ * Return: 0, or a negative error code.
  */
-void vttm_engines_set_timeout(struct vttm_device *vdev, u64 timeout_ns)
-{
-	long timeout = MAX_SCHEDULE_TIMEOUT;
-	int i;
-
-	/* One jiffy more: the engine is the first to know. */
-	if (timeout_ns && !vdev->config.virtual_clock)
-		timeout = min_t(u64, nsecs_to_jiffies64(timeout_ns) + 2,
-				MAX_SCHEDULE_TIMEOUT);
-
-	WRITE_ONCE(vdev->job_timeout_ns, timeout_ns);
-	for (i = 0; i < VTTM_NUM_ENGINES; i++)
-		WRITE_ONCE(vdev->engines[i].sched.timeout, timeout);
-}
-
-static int vttm_engine_init(struct vttm_device *vdev, struct vttm_engine *engine,
-			    const char *name)
+int vttm_engine_init(struct vttm_device *vdev, struct vttm_engine *engine,
+		     const char *name)
 {
 	struct drm_sched_init_args args = {
 		.ops = &vttm_sched_ops,
@@ -557,49 +418,12 @@ static int vttm_engine_init(struct vttm_device *vdev, struct vttm_engine *engine
 }
 
 /**
- * vttm_engines_init() - Create the engines and their schedulers
- * @vdev: the device
- *
- * Return: 0, or a negative error code.
+ * vttm_engine_fini() - Destroy an idle engine
+ * @engine: the engine
  */
-int vttm_engines_init(struct vttm_device *vdev)
+void vttm_engine_fini(struct vttm_engine *engine)
 {
-	int i, ret;
-
-	vdev->submit_wq = alloc_ordered_workqueue("vttm", WQ_MEM_RECLAIM);
-	if (!vdev->submit_wq)
-		return -ENOMEM;
-
-	for (i = 0; i < VTTM_NUM_ENGINES; i++) {
-		ret = vttm_engine_init(vdev, &vdev->engines[i], engine_names[i]);
-		if (ret)
-			goto err_engines;
-	}
-
-	vttm_engines_reset(vdev);
-	return 0;
-
-err_engines:
-	while (i--)
-		drm_sched_fini(&vdev->engines[i].sched);
-	destroy_workqueue(vdev->submit_wq);
-	return ret;
-}
-
-/**
- * vttm_engines_fini() - Destroy the idle engines
- * @vdev: the device
- */
-void vttm_engines_fini(struct vttm_device *vdev)
-{
-	int i;
-
-	for (i = 0; i < VTTM_NUM_ENGINES; i++) {
-		struct vttm_engine *engine = &vdev->engines[i];
-
-		drm_WARN_ON(&vdev->drm, !vttm_engine_is_idle(engine));
-		drm_sched_fini(&engine->sched);
-		hrtimer_cancel(&engine->timer);
-	}
-	destroy_workqueue(vdev->submit_wq);
+	drm_WARN_ON(&engine->vdev->drm, !vttm_engine_is_idle(engine));
+	drm_sched_fini(&engine->sched);
+	hrtimer_cancel(&engine->timer);
 }

@@ -83,23 +83,34 @@ struct vttm_engine {
 	struct hrtimer timer;
 };
 
+/* vttm_engine.c: one of them */
+int vttm_engine_init(struct vttm_device *vdev, struct vttm_engine *engine,
+		     const char *name);
+void vttm_engine_fini(struct vttm_engine *engine);
+
+struct vttm_fence *vttm_engine_alloc_fence(struct vttm_engine *engine);
+void vttm_engine_run(struct vttm_engine *engine, struct vttm_fence *fence,
+		     u64 duration_ns);
+void vttm_engine_cancel(struct vttm_engine *engine, struct vttm_ctx *ctx, int error);
+void vttm_engine_kill(struct vttm_engine *engine, int error);
+void vttm_engine_recover(struct vttm_engine *engine);
+void vttm_fence_end(struct vttm_fence *fence, int error);
+
+bool vttm_engine_is_idle(struct vttm_engine *engine);
+u64 vttm_engine_busy_ns(struct vttm_engine *engine, struct vttm_ctx *ctx);
+bool vttm_engine_next_end(struct vttm_engine *engine, u64 *end_ns);
+struct vttm_fence *vttm_engine_pop(struct vttm_engine *engine);
+struct vttm_engine *vttm_engine_of_fence(struct dma_fence *fence);
+
+/* vttm_engines.c: all of a device */
 int vttm_engines_init(struct vttm_device *vdev);
 void vttm_engines_fini(struct vttm_device *vdev);
 void vttm_engines_reset(struct vttm_device *vdev);
 void vttm_engines_kill(struct vttm_device *vdev, int error);
 void vttm_engines_flush(struct vttm_device *vdev);
 void vttm_engines_set_timeout(struct vttm_device *vdev, u64 timeout_ns);
-bool vttm_engine_is_idle(struct vttm_engine *engine);
 
 struct vttm_engine *vttm_engine_of_user(struct vttm_device *vdev, unsigned int index);
-
-struct vttm_fence *vttm_engine_alloc_fence(struct vttm_engine *engine);
-void vttm_engine_run(struct vttm_engine *engine, struct vttm_fence *fence,
-		     u64 duration_ns);
-void vttm_engine_cancel(struct vttm_engine *engine, struct vttm_ctx *ctx, int error);
-void vttm_engine_recover(struct vttm_engine *engine);
-void vttm_fence_end(struct vttm_fence *fence, int error);
-u64 vttm_engine_busy_ns(struct vttm_engine *engine, struct vttm_ctx *ctx);
 
 u64 vttm_engines_next_end(struct vttm_device *vdev);
 struct vttm_fence *vttm_engines_pop_next(struct vttm_device *vdev, u64 limit_ns);
