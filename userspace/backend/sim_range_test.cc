@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Scanout in fragmented video memory: is what is evicted for an image the least that could be, how much is it
 // beside mainline, and what do cgroups say to it? VRAMLAB_LAYOUTS: how many layouts are drawn.
+#include "backend/range_search.h"
 #include "backend/sim_fixture.h"
 #include "base/rng.h"
 
 #include <cstdio>
 #include <cstdlib>
-#include <map>
-#include <optional>
 
 using namespace vramlab;
 using namespace vramlab::backend;
@@ -18,100 +17,6 @@ constexpr u64 granule = 256 * KiB; // every size is a multiple of it
 constexpr u64 vram_size = 512 * MiB;
 constexpr u64 image_size = 16 * MiB;
 constexpr u64 image = 1'000'000; // tag
-
-struct placed {
-    u64 size = 0;
-    u32 pins = 0;
-    u64 weight = 1;
-    std::vector<std::pair<u64, u64>> blocks; // offset, size
-};
-
-// The BOs in video memory, from the state that both backends print.
-std::map<u64, placed> in_vram(const std::string &state)
-{
-    std::map<u64, placed> all;
-    std::istringstream lines(state);
-    for (std::string l; std::getline(lines, l);) {
-        if (!l.starts_with("bo ") || l.find(" mem vram ") == std::string::npos)
-            continue;
-        std::istringstream words(l);
-        std::string w;
-        u64 tag = 0, flags = 0, busy = 0;
-        placed p;
-        words >> w >> tag;
-        while (words >> w) {
-            if (w == "size")
-                words >> p.size;
-            else if (w == "pin")
-                words >> p.pins;
-            else if (w == "flags")
-                words >> flags;
-            else if (w == "busy")
-                words >> busy;
-            else if (const std::size_t plus = w.find('+'); plus != std::string::npos)
-                p.blocks.emplace_back(std::stoull(w.substr(0, plus)), std::stoull(w.substr(plus + 1)));
-        }
-        p.weight = (busy ? 2 : 1) * (flags & bo_contiguous ? 4 : 1);
-        all.emplace(tag, std::move(p));
-    }
-    return all;
-}
-
-// Which BO a granule belongs to; 0: free.
-std::vector<u64> granules(const std::map<u64, placed> &bos)
-{
-    std::vector<u64> owner(vram_size / granule);
-    for (const auto &[tag, p] : bos)
-        for (const auto &[offset, size] : p.blocks)
-            std::fill_n(owner.begin() + static_cast<s64>(offset / granule), size / granule, tag);
-    return owner;
-}
-
-bool one_range(const placed &p)
-{
-    for (std::size_t i = 1; i < p.blocks.size(); i++)
-        if (p.blocks[i].first != p.blocks[i - 1].first + p.blocks[i - 1].second)
-            return false;
-    return true;
-}
-
-u64 largest_hole(const std::vector<u64> &owner)
-{
-    u64 largest = 0, run = 0;
-    for (const u64 tag : owner)
-        largest = std::max(largest, run = tag ? 0 : run + 1);
-    return largest * granule;
-}
-
-struct best {
-    u64 start = 0;
-    u64 cost = 0;
-    u64 bytes = 0;
-};
-
-// Every start, all of what is in the range.
-std::optional<best> exhaustive(const std::map<u64, placed> &bos)
-{
-    const std::vector<u64> owner = granules(bos);
-    const u64 n = image_size / granule;
-    std::optional<best> found;
-    for (u64 start = 0; start + n <= owner.size(); start++) {
-        std::map<u64, const placed *> met;
-        for (u64 g = start; g < start + n; g++)
-            if (owner[g])
-                met[owner[g]] = &bos.at(owner[g]);
-        best b{.start = start * granule};
-        bool possible = true;
-        for (const auto &[tag, p] : met) {
-            possible = possible && !p->pins;
-            b.cost += p->size * p->weight;
-            b.bytes += p->size;
-        }
-        if (possible && (!found || b.cost < found->cost))
-            found = b;
-    }
-    return found;
-}
 
 // The same requests for both.
 class layout {
@@ -155,7 +60,8 @@ public:
             used += p.size;
             pinned += p.pins ? p.size : 0;
         }
-        return used >= vram_size / 100 * 95 && largest_hole(granules(bos)) < image_size &&
+        return used >= vram_size / 100 * 95 &&
+               largest_hole(granules(bos, vram_size, granule)) < image_size / granule &&
                pinned >= vram_size / 100 * 2 && pinned <= vram_size / 100 * 5;
     }
     std::string text() const { return const_cast<sim_backend &>(range).state(); }
@@ -273,7 +179,8 @@ TEST(range_layouts, least_that_could_be_evicted)
         if (!l.suits())
             continue;
         ASSERT_EQ(l.mainline.state(), l.range.state());
-        const std::optional<best> expected = exhaustive(in_vram(l.text()));
+        const std::optional<cheapest_range> expected =
+            exhaustive(in_vram(l.text()), vram_size, image_size, granule);
         ASSERT_TRUE(expected) << "seed " << drawn;
 
         const outcome range = pin_image(l.range);

@@ -1,22 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Does TTM keep what a program wants most, and only at the program's own cost? Runs in the guest.
 #include "tests/vttm_device.h"
+#include "tests/vttm_switch.h"
 
-#include <fstream>
 #include <gtest/gtest.h>
 
 namespace vramlab::tests {
 namespace {
-
-constexpr char switch_path[] = "/sys/module/ttm/parameters/bo_priority";
-constexpr char throttle_path[] = "/sys/module/ttm/parameters/throttle";
-
-bool set_switch(const char *path, bool on)
-{
-    std::ofstream out(path);
-    out << (on ? 'Y' : 'N');
-    return static_cast<bool>(out.flush());
-}
 
 // With the mechanism, and without: who would not notice the difference tests nothing.
 class vttm_priority : public testing::TestWithParam<bool> {
@@ -25,20 +15,15 @@ protected:
     {
         if (file.fd() < 0)
             GTEST_SKIP() << "no vttm device: runs in the guest only (scripts/run-vttm-tests)";
-        if (access(switch_path, W_OK))
+        if (!has_switch("bo_priority"))
             GTEST_SKIP() << "a kernel whose TTM has no order within bulk moves";
         const drm_vttm_lab_config config{
             40 * MiB, u64{1} * GiB, u64{1} << 50, u64{1} << 50, 0, 32, DRM_VTTM_LAB_CONFIG_NO_CONTENTS};
         ASSERT_EQ(reset_when_idle(file, config), 0);
-        ASSERT_TRUE(set_switch(switch_path, GetParam()));
-        ASSERT_TRUE(set_switch(throttle_path, false)); // who has lost memory here wants it back at once
+        ASSERT_TRUE(set_switch("bo_priority", GetParam()));
+        ASSERT_TRUE(set_switch("throttle", false)); // who has lost memory here wants it back at once
     }
-    void TearDown() override
-    {
-        for (const char *path : {switch_path, throttle_path})
-            if (!access(path, W_OK))
-                set_switch(path, true);
-    }
+    void TearDown() override { restore_switches(); }
     u32 create(const vttm_file &of, u64 mib, u32 priority, bool vram_only = false)
     {
         drm_vttm_gem_create args{};

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Do clients that evict each other ever fail for lack of room that there is? Runs in the guest.
 #include "tests/vttm_device.h"
+#include "tests/vttm_switch.h"
 
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -14,7 +14,6 @@
 namespace vramlab::tests {
 namespace {
 
-constexpr char switch_path[] = "/sys/module/ttm/parameters/exec_retry";
 constexpr u64 bo_size = 4 * MiB;
 constexpr u32 bos_per_client = 9; // 90 % of video memory
 constexpr u32 clients_max = 8;
@@ -32,17 +31,7 @@ struct shared {
     report clients[clients_max];
 };
 
-bool set_retry(bool on)
-{
-    // Without it TTM breaks rules of ww_mutex, and a debugging kernel has to forgive that
-    // (Documentation/kernel-tree.rst).
-    std::ofstream("/sys/module/mutex/parameters/ww_strict") << (on ? 'Y' : 'N') << std::flush;
-    std::ofstream out(switch_path);
-    out << (on ? 'Y' : 'N');
-    return static_cast<bool>(out.flush());
-}
-
-// Submissions of a client: by default few, VRAMLAB_SUBMISSIONS for more.
+// How often each client submits: VRAMLAB_SUBMISSIONS, or as usual.
 u64 submissions_per_client(u64 usual)
 {
     const char *text = std::getenv("VRAMLAB_SUBMISSIONS");
@@ -91,7 +80,7 @@ protected:
         vttm_file file;
         if (file.fd() < 0)
             GTEST_SKIP() << "no vttm device: runs in the guest only (scripts/run-vttm-tests)";
-        if (access(switch_path, W_OK))
+        if (!has_switch("exec_retry"))
             GTEST_SKIP() << "a kernel whose TTM can't retry";
         const drm_vttm_lab_config config{
             40 * MiB, u64{4} * GiB, u64{1} << 50, u64{1} << 50, 0, 32, DRM_VTTM_LAB_CONFIG_NO_CONTENTS};
@@ -106,7 +95,7 @@ protected:
     {
         if (memory_)
             munmap(memory_, sizeof(shared));
-        set_retry(true);
+        restore_switches();
     }
     // Processes, since threads of one don't run in parallel on um. Returns the sum.
     report run(u32 clients, u64 submissions)
@@ -147,7 +136,7 @@ protected:
 
 TEST_P(vttm_retry, nobody_fails_for_lack_of_room_that_there_is)
 {
-    ASSERT_TRUE(set_retry(true));
+    ASSERT_TRUE(set_switch("exec_retry", true));
     const report sum = run(GetParam(), submissions_per_client(500));
     print("on", GetParam(), sum);
     EXPECT_EQ(sum.failures, 0u);
@@ -156,7 +145,7 @@ TEST_P(vttm_retry, nobody_fails_for_lack_of_room_that_there_is)
 // What mainline makes of it; if it made nothing of it, the test above would show nothing.
 TEST_P(vttm_retry, without_it_submissions_fail)
 {
-    ASSERT_TRUE(set_retry(false));
+    ASSERT_TRUE(set_switch("exec_retry", false));
     report sum{};
     // Whether clients get into each other's way is up to the scheduler: one round may pass in lockstep.
     for (u32 round = 0; round < 20 && !sum.failures; round++) {
@@ -189,7 +178,7 @@ TEST(vttm_retry_faults, no_memory_anywhere)
     drm_vttm_lab_config config{
         40 * MiB, u64{1} * GiB, u64{1} << 50, u64{1} << 50, 0, 32, DRM_VTTM_LAB_CONFIG_NO_CONTENTS};
     ASSERT_EQ(file.lab(DRM_VTTM_LAB_RESET, 0, &config), 0);
-    ASSERT_TRUE(set_retry(true));
+    ASSERT_TRUE(set_switch("exec_retry", true));
     std::vector<u32> sets[2];
     for (auto &set : sets)
         for (u32 i = 0; i < bos_per_client; i++)
