@@ -7,7 +7,7 @@ VRAMLAB = $(BUILD)/cli/vramlab
 export VRAMLAB_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/vramlab
 
 .DEFAULT_GOAL := help
-.PHONY: help demo model test check check-full kernel kernel-qemu kunit verify guest-root igt vm-demo conform cases vm-trace bench mutants fuzz docs style format setup clean
+.PHONY: help demo model test check check-full kernel kernel-qemu kunit matrix verify guest-root igt vm-demo conform cases vm-trace bench mutants fuzz docs style format setup clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,6 +41,9 @@ kernel-qemu: ## the same for the second target, a PC in QEMU; VRAMLAB_TARGET=qem
 
 kunit: kernel ## the kernel's own KUnit suites for TTM, drm_exec and gpu_buddy, on the um kernel
 	@scripts/run-kunit
+
+matrix: model kernel ## each mechanism's tests with its switch on (all pass) and off (those that it is for fail), as a table
+	@scripts/check-matrix $(BUILD)
 
 verify: ## the patch series, patch by patch: checkpatch, build, W=1, sparse, kernel-doc, boot
 	@scripts/setup kernel
