@@ -154,6 +154,8 @@ static int ttm_bo_individualize_resv(ttm_buffer_object *bo)
 
     if (bo->type != ttm_bo_type_sg)
         bo->resv = &bo->_resv;
+    if (bo->resource)
+        ttm_lru_forget_passed(ttm_manager_type(bo->bdev, bo->resource->mem_type));
     return 0;
 }
 

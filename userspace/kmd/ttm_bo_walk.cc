@@ -188,6 +188,17 @@ static int ttm_bo_lru_cursor_lock(ttm_bo_lru_cursor *curs, ttm_buffer_object *bo
     return ret == -EALREADY ? 0 : ret;
 }
 
+// The ticket whose locks are the walk's own, so that it leaves what they protect. nullptr: there is none, or
+// it may evict some of that after all.
+static const ww_acquire_ctx *ttm_bo_lru_cursor_passing_ticket(const ttm_lru_walk_arg *arg)
+{
+    const ttm_buffer_object *evictor = arg->evictor;
+
+    if (!evictor || evictor->bulk_move || arg->ctx->allow_res_evict)
+        return nullptr;
+    return arg->ctx->exec ? &arg->ctx->exec->ticket() : dma_resv_locking_ctx(*evictor->resv);
+}
+
 int ttm_bo_lru_cursor_next(ttm_bo_lru_cursor *curs, ttm_buffer_object **bo)
 {
     const bool first = !curs->bo;
@@ -199,15 +210,18 @@ int ttm_bo_lru_cursor_next(ttm_bo_lru_cursor *curs, ttm_buffer_object **bo)
     if (first) // ttm_resource_manager_first()
         list_move(curs->res_curs.hitch, curs->res_curs.man->lru[curs->res_curs.priority]);
 
+    // What nobody hears of: a submission with a long list passes all of it in front of each victim.
+    const bool quiet = !may_sleep_for_lock(curs->arg) && !(tracing() && trace.skipped);
+    const bool skip_locked = quiet && !ctx->exec;
+    const dma_resv *evictable = ctx->allow_res_evict || ctx->allow_lower_evict ? ctx->resv : nullptr;
+    const ww_acquire_ctx *ticket = quiet ? ttm_bo_lru_cursor_passing_ticket(curs->arg) : nullptr;
     for (;;) {
-        // What nobody hears of: a submission with a long list passes all of it in front of each victim.
-        const bool skip_locked = !may_sleep_for_lock(curs->arg) && !tracing() && !ctx->exec;
-        const dma_resv *evictable = ctx->allow_res_evict || ctx->allow_lower_evict ? ctx->resv : nullptr;
-        ttm_resource *res = ttm_resource_manager_next_where(&curs->res_curs, [&](ttm_resource *r) {
+        const auto want = [&](ttm_resource *r) {
             if (skip_locked && dma_resv_is_locked(*r->bo->resv) && r->bo->resv != evictable)
                 return false;
             return ttm_bo_lru_cursor_try(curs, r->bo, &bo_locked);
-        });
+        };
+        ttm_resource *res = ttm_resource_manager_next_where(&curs->res_curs, ttm_lru_pass(ticket), want);
         if (!res)
             return 0;
 

@@ -171,6 +171,7 @@ static void ttm_device_clear_lru_dma_mappings(list_head *list)
         ttm_buffer_object *bo = res->bo;
         ttm_warn_on(!ttm_bo_get_unless_zero(bo), "ttm_device_clear_lru_dma_mappings: BO being released");
 
+        ttm_lru_forget_passed(ttm_manager_type(bo->bdev, res->mem_type));
         list_del_init(*bo->resource);
         if (bo->ttm)
             ttm_tt_unpopulate(bo->bdev, bo->ttm);

@@ -50,24 +50,61 @@ int ttm_bo_alloc_resource(ttm_buffer_object *bo, const ttm_placement *placement,
 // ttm_bo_util.cc
 int ttm_buffer_object_transfer(ttm_buffer_object *bo, ttm_buffer_object **new_obj);
 
+// A search of a list for the holder of a ticket, in which what that has locked is of no interest: begins
+// behind what is known to be so (ttm_lru_passed), and remembers how far that goes. No ticket: does nothing.
+class ttm_lru_pass {
+public:
+    explicit ttm_lru_pass(const ww_acquire_ctx *ticket) : ticket_(ticket) {}
+    // Where to look first.
+    list_head *begin(ttm_resource_cursor *cursor)
+    {
+        list_head *head = &cursor->man->lru[cursor->priority];
+        passed_ = &cursor->man->passed[cursor->priority];
+        adjoining_ = ticket_ && cursor->hitch.prev == head;
+        if (!adjoining_)
+            return cursor->hitch.next;
+        if (!passed_->last || passed_->stamp != ticket_->stamp || passed_->released != ticket_->released) {
+            *passed_ = {nullptr, ticket_->stamp, ticket_->released};
+            return cursor->hitch.next;
+        }
+        return passed_->last->next;
+    }
+    void skipped(const ttm_resource *res)
+    {
+        if (!adjoining_)
+            return;
+        if (dma_resv_locking_ctx(*res->bo->resv) == ticket_)
+            passed_->last = res;
+        else
+            adjoining_ = false;
+    }
+
+private:
+    const ww_acquire_ctx *ticket_;
+    ttm_lru_passed *passed_ = nullptr;
+    bool adjoining_ = false; // everything so far was locked by it
+};
+
 // ttm_resource_manager.cc: ttm_resource_manager_next() to the next resource that want(res) is true for. Those
 // in between are passed without moving the cursor, which nobody could tell: nothing else runs. want() must
 // not change the lists.
 void ttm_resource_cursor_check_bulk(ttm_resource_cursor *cursor, ttm_resource *next);
 template <typename Want>
-ttm_resource *ttm_resource_manager_next_where(ttm_resource_cursor *cursor, Want &&want)
+ttm_resource *ttm_resource_manager_next_where(ttm_resource_cursor *cursor, ttm_lru_pass pass, Want &&want)
 {
     ttm_resource_manager *man = cursor->man;
 
     for (;;) {
         list_head *head = &man->lru[cursor->priority];
-        for (list_head *e = cursor->hitch.next; e != head; e = e->next) {
+        for (list_head *e = pass.begin(cursor); e != head; e = e->next) {
             ttm_lru_item *lru = static_cast<ttm_lru_item *>(e);
             if (!ttm_lru_item_is_res(*lru))
                 continue;
             ttm_resource *res = ttm_lru_item_to_res(lru);
-            if (!want(res))
+            if (!want(res)) {
+                pass.skipped(res);
                 continue;
+            }
             ttm_resource_cursor_check_bulk(cursor, res);
             list_move(cursor->hitch, *lru);
             return res;

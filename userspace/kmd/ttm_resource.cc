@@ -77,6 +77,7 @@ void ttm_lru_bulk_move_tail(ttm_lru_bulk_move *bulk)
             dma_resv_assert_held(pos->last->bo->resv);
 
             ttm_resource_manager *man = ttm_manager_type(pos->first->bo->bdev, i);
+            ttm_lru_forget_passed(man);
             list_bulk_move_tail(man->lru[j], *pos->first, *pos->last);
         }
     }
@@ -110,6 +111,19 @@ static ttm_resource *ttm_lru_next_res(ttm_resource *cur)
     return ttm_lru_item_to_res(lru);
 }
 
+static void forget_passed(const ttm_resource *res)
+{
+    ttm_lru_forget_passed(ttm_manager_type(res->bo->bdev, res->mem_type));
+}
+
+// res leaves its place, and nothing takes it.
+static void forget_passed_if_last(const ttm_resource *res)
+{
+    for (ttm_lru_passed &passed : ttm_manager_type(res->bo->bdev, res->mem_type)->passed)
+        if (passed.last == res)
+            passed = {};
+}
+
 static u32 ttm_lru_bulk_move_level(const ttm_resource *res)
 {
     return res->bo->bdev->mechanisms.priority ? res->bo->bulk_priority : 0;
@@ -133,6 +147,8 @@ static void ttm_lru_bulk_move_pos_insert(ttm_lru_bulk_move_pos *pos, ttm_resourc
 {
     const u32 level = ttm_lru_bulk_move_level(res);
     ttm_resource *prev = ttm_lru_bulk_move_pos_last_of(pos, level);
+
+    forget_passed(res);
 
     if (prev) {
         list_move(*res, *prev);
@@ -193,8 +209,10 @@ static void ttm_lru_bulk_move_del(ttm_lru_bulk_move *bulk, ttm_resource *res)
 
     ttm_warn_on(!pos->first || !pos->last, "ttm_lru_bulk_move_del: empty range");
     ttm_lru_bulk_move_pos_forget(pos, res);
-    if (inside)
+    if (inside) {
+        forget_passed(res);
         list_move(*res, *pos->last);
+    }
 }
 
 static bool ttm_resource_is_swapped(const ttm_resource *res, const ttm_buffer_object *bo)
@@ -242,6 +260,7 @@ void ttm_resource_move_to_lru_tail(ttm_resource *res)
     ttm_buffer_object *bo = res->bo;
     ttm_device *bdev = bo->bdev;
 
+    forget_passed_if_last(res);
     if (ttm_resource_unevictable(res, bo))
         list_move_tail(*res, bdev->unevictable);
     else if (bo->bulk_move)
@@ -273,6 +292,7 @@ void ttm_resource_init(ttm_buffer_object *bo, const ttm_place *place, ttm_resour
 
 void ttm_resource_fini(ttm_resource_manager *man, ttm_resource *res)
 {
+    forget_passed_if_last(res);
     list_del_init(*res);
     man->usage -= ttm_resource_size(res);
 }
@@ -323,6 +343,7 @@ void ttm_resource_free(ttm_buffer_object *bo, ttm_resource **res)
 
 void ttm_resource_set_bo(ttm_resource *res, ttm_buffer_object *bo)
 {
+    forget_passed(res);
     res->bo = bo;
 }
 

@@ -62,6 +62,16 @@ struct ttm_resource_manager_func {
     ttm_resource *(*range_first)(ttm_resource_manager *man, const ttm_range_claim *claim) = nullptr;
 };
 
+// Not in the kernel, and of no consequence but for time: all resources from the head of an LRU list up to
+// `last` are locked by one ticket that has released nothing since, so that no walk for it has to look at them
+// again. Whoever puts a resource in front of `last`, takes `last` away, or gives one of them another BO or
+// resv, forgets (ttm_lru_forget_passed()); additions at the tail don't matter.
+struct ttm_lru_passed {
+    const ttm_resource *last = nullptr; // nullptr: nothing is known
+    u64 stamp = 0;                      // of the ticket
+    u64 released = 0;                   // by the ticket, then
+};
+
 // Base of the drivers' managers. One for each memory type in use, owned by the driver.
 struct ttm_resource_manager {
     bool use_type = false;
@@ -73,6 +83,7 @@ struct ttm_resource_manager {
     const ttm_resource_manager_func *func = nullptr;
     std::array<dma_fence *, TTM_NUM_MOVE_FENCES> eviction_fences{}; // owned references; one a fence context
     std::array<list_head, TTM_MAX_BO_PRIORITY> lru;                 // of ttm_lru_item; head is evicted first
+    std::array<ttm_lru_passed, TTM_MAX_BO_PRIORITY> passed{};       // of each
     dmem_cgroup_region *cg = nullptr;                               // what is charged; may be nullptr
 };
 
@@ -167,6 +178,11 @@ void ttm_resource_free(ttm_buffer_object *bo, ttm_resource **res);
 bool ttm_resource_intersects(ttm_device *bdev, ttm_resource *res, const ttm_place *place, u64 size_bytes);
 bool ttm_resource_compatible(ttm_resource *res, const ttm_placement *placement, bool evicting);
 void ttm_resource_set_bo(ttm_resource *res, ttm_buffer_object *bo);
+
+inline void ttm_lru_forget_passed(ttm_resource_manager *man)
+{
+    man->passed = {};
+}
 
 // The kernel's ttm_resource::size, in bytes. A BO never changes its own.
 u64 ttm_resource_size(const ttm_resource *res);

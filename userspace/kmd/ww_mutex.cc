@@ -236,6 +236,7 @@ void ww_mutex_unlock_slowpath(ww_mutex &lock)
         throw std::logic_error("ww_mutex_unlock: not locked");
     if (lock.ctx) {
         lock.ctx->acquired--;
+        lock.ctx->released++;
         lock.ctx = nullptr;
     }
     lock.locked = false;

@@ -19,6 +19,7 @@ struct ww_mutex;
 struct ww_acquire_ctx {
     u64 stamp = 0;    // smaller is older
     u32 acquired = 0; // locks held
+    u64 released = 0; // locks that were held and are no more
     ww_mutex *contending_lock =
         nullptr; // set by -EDEADLK, cleared by the next lock (CONFIG_DEBUG_MUTEXES' field)
 };
@@ -89,6 +90,7 @@ inline void ww_mutex_unlock(ww_mutex &lock)
     }
     if (lock.ctx) {
         lock.ctx->acquired--;
+        lock.ctx->released++;
         lock.ctx = nullptr;
     }
     lock.locked = false;
