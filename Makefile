@@ -7,7 +7,7 @@ VRAMLAB = $(BUILD)/cli/vramlab
 export VRAMLAB_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/vramlab
 
 .DEFAULT_GOAL := help
-.PHONY: help demo model test check check-full kernel kernel-qemu kunit matrix verify guest-root igt vm-demo conform cases vm-trace bench mutants fuzz docs style format setup clean
+.PHONY: help demo model test check check-full kernel kernel-qemu kunit matrix verify guest-root igt vm-demo conform cases vm-trace bench calibration mutants fuzz docs style format setup clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -73,6 +73,10 @@ vm-trace: model kernel ## a scenario (SCENARIO="FILE [OPTION]...") on the kernel
 bench: ## speed of the model: references a second, bytes a BO, whole process
 	@scripts/setup model
 	@scripts/run-bench
+
+calibration: model ## fit two scalars to what was reported, and compare the rest: writes Documentation/calibration*.txt (minutes)
+	@$(VRAMLAB) calibrate -o Documentation/calibration.txt
+	@$(VRAMLAB) calibrate userspace/calibration/shipped.toml -o Documentation/calibration-shipped.txt
 
 mutants: ## small faults planted in userspace/kmd: do tests and conformance notice?
 	@scripts/setup model

@@ -270,14 +270,13 @@ const toml::table *toml_fields::table(std::string_view key)
     return n ? n->as_table() : nullptr;
 }
 
-void toml_fields::done() const
+void toml_fields::done(const char *expected) const
 {
     for (const auto &[key, value] : table_) {
         if (std::find(taken_.begin(), taken_.end(), key.str()) == taken_.end())
             throw parse_error(
                 file_of(value, file_), value.source().begin.line,
-                fmt::format("{}{}unknown key \"{}\"", what_, what_.empty() ? "" : ": ", key.str()),
-                "the keys of Documentation/scenario-format.rst");
+                fmt::format("{}{}unknown key \"{}\"", what_, what_.empty() ? "" : ": ", key.str()), expected);
     }
 }
 

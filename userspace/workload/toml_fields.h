@@ -61,8 +61,8 @@ public:
     const toml::table *table(std::string_view key); // nullptr if missing
     const toml::node *node(std::string_view key) { return take(key); }
 
-    // Throws if a key was not asked for.
-    void done() const;
+    // Throws if a key was not asked for. expected: where they are documented.
+    void done(const char *expected = "the keys of Documentation/scenario-format.rst") const;
 
     [[noreturn]] void fail(const std::string &problem, const std::string &expected) const; // of the table
     [[noreturn]] void fail(std::string_view key, const std::string &problem, const std::string &expected);
