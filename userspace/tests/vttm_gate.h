@@ -35,8 +35,9 @@ public:
     void open()
     {
         u32 steps = 1;
-        if (!is_open_)
+        if (!is_open_) {
             EXPECT_EQ(ioctl(timeline_, _IOW('W', 1, u32), &steps), 0);
+        }
         is_open_ = true;
     }
     // What a job of the file has to wait for to wait for the gate.

@@ -148,7 +148,7 @@ TEST_P(vttm_memory, processes_killed_in_the_middle_leave_nothing)
 }
 
 INSTANTIATE_TEST_SUITE_P(clocks, vttm_memory, testing::Values(0u, DRM_VTTM_LAB_CONFIG_VIRTUAL_CLOCK),
-                         [](const auto &info) { return info.param ? "virtual_clock" : "real_clock"; });
+                         [](const auto &p) { return p.param ? "virtual_clock" : "real_clock"; });
 
 } // namespace
 } // namespace vramlab::tests

@@ -218,8 +218,9 @@ TEST_P(vttm_op, files_are_ordered_by_the_bos_that_they_share)
         ASSERT_EQ(other.submit_job(write), 0);
         vttm_file::job sum{{bo, result}, {file_t::checksum_op(result, i * 4, bo, 0, size)}};
         ASSERT_EQ(file.submit_job(sum), 0);
-        if (i == 20)
+        if (i == 20) {
             ASSERT_EQ(file.wait(sum.seqno, -1), 0);
+        }
     }
     auto *sums = static_cast<u32 *>(file.map(result, page));
     ASSERT_NE(sums, MAP_FAILED);
