@@ -276,6 +276,14 @@ protected:
         ttm_resource_manager_set_dmem_region(&vram, region.get());
     }
     ~evict_cgroup_test() override { dmem_cgroup_current = nullptr; }
+    // When all BOs are gone nobody may hold a pool any more.
+    void TearDown() override
+    {
+        signal_all();
+        ttm_device_reap(&bdev);
+        for (const dmemcg_state *cg : {&root, &fg, &bg, &user, &game, &browser})
+            EXPECT_EQ(cg->pool ? cg->pool->refs : 0, 0u) << "references to the pool of \"" << cg->name << '"';
+    }
     test_bo *create_in(dmemcg_state &cg, u64 pages, std::vector<ttm_place> places)
     {
         dmem_cgroup_current = &cg;
