@@ -223,6 +223,33 @@ TEST_F(move_test, reaping_in_the_order_of_deletion)
     EXPECT_EQ(order_of_death, "3 1 2 4 5 ");
 }
 
+// For whoever has to wait for all of them, at the end of the device.
+TEST_F(move_test, the_oldest_zombie_is_known_whatever_it_waits_for)
+{
+    EXPECT_EQ(bdev.zombies.oldest(), nullptr);
+    test_bo *a = create(1, {in_vram}), *b = create(1, {in_vram}), *c = create(1, {in_vram});
+    for (test_bo *bo : {a, b, c})
+        add_fence(bo, make_fence(bo == b ? 8 : 7), dma_resv_usage::read);
+    destroy(b);
+    destroy(a);
+    EXPECT_EQ(bdev.zombies.oldest(), b);
+    ttm_device_reap(&bdev); // now it is known what they wait for
+    EXPECT_EQ(bdev.zombies.oldest(), b);
+    destroy(c); // not looked at yet
+    EXPECT_EQ(bdev.zombies.oldest(), b);
+    dma_fence_signal(*pending[1]);
+    ttm_device_reap(&bdev);
+    EXPECT_EQ(bdev.zombies.oldest(), a);
+    pending.erase(pending.begin() + 1);
+    dma_fence_signal(*pending[0]);
+    ttm_device_reap(&bdev);
+    EXPECT_EQ(bdev.zombies.oldest(), c);
+    pending.pop_front();
+    signal_all();
+    ttm_device_reap(&bdev);
+    EXPECT_EQ(bdev.zombies.oldest(), nullptr);
+}
+
 TEST_F(move_test, gutting_a_busy_bo_leaves_a_ghost_with_its_pages)
 {
     test_bo *a = create(4, {in_gtt});
