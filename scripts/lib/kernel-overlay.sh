@@ -48,15 +48,16 @@ _apply_patch() {
 	die "${patch#"$VRAMLAB_TOP/"} does not apply to $SOURCE_NAME"
 }
 
+# _copy FROM TO: the files that stdin names, with their directories.
+_copy() { (cd "$1" && xargs -r -d '\n' cp --parents -t "$2"); }
+
 # _stage_patches STAGE UPTO: patched copies of what the patches touch.
 _stage_patches() {
 	local stage=$1 patches patch file
 	mapfile -t patches < <(series_patches "$2"; lab_patches)
-	while read -r file; do
-		[ -e "$BASE/$file" ] || continue
-		[ -d "$stage/${file%/*}" ] || mkdir -p "$stage/${file%/*}"
-		cp "$BASE/$file" "$stage/$file"
-	done < <(patched_files "${patches[@]}")
+	patched_files "${patches[@]}" | while read -r file; do
+		[ ! -e "$BASE/$file" ] || echo "$file"
+	done | _copy "$BASE" "$stage"
 	chmod -R u+w "$stage"
 	for patch in "${patches[@]}"; do
 		_apply_patch "$stage" "$patch"
@@ -65,15 +66,15 @@ _stage_patches() {
 
 # Processes are what this takes time for: as few as can be for each file.
 _stage_overlay() {
-	local stage=$1 upto=$2 from to
-	local -A needs=()
+	local stage=$1 upto=$2 from to dir
+	local -A needs=() plain=()
 	while IFS=: read -r from to; do
 		needs[$from]=$((10#${to//[^0-9]/}))
 	done < <(overlay_files | cut -f 1 | xargs -r -d '\n' grep -HoE -m 1 'vramlab-needs: *[0-9]+')
 	while IFS=$'\t' read -r from to; do
 		[ "${needs[$from]:-0}" -le "$upto" ] || continue
-		[ -d "$stage/${to%/*}" ] || mkdir -p "$stage/${to%/*}"
 		if [[ $to == *.append ]]; then
+			mkdir -p "$stage/${to%/*}"
 			to=${to%.append}
 			if [ ! -e "$stage/$to" ]; then
 				[ -e "$BASE/$to" ] || die "$from: there is no $to to append to"
@@ -87,9 +88,12 @@ _stage_overlay() {
 		else
 			[ ! -e "$BASE/$to" ] || [ -n "${KERNEL_SRC:-}" ] ||
 				die "$from: $to exists in the kernel; to change it is a patch's task"
-			cp "$from" "$stage/$to"
+			plain[${from%"/$to"}]+=$to$'\n'
 		fi
 	done < <(overlay_files)
+	for dir in "${!plain[@]}"; do
+		printf %s "${plain[$dir]}" | _copy "$dir" "$stage"
+	done
 	chmod -R u+w "$stage"
 }
 
@@ -97,9 +101,11 @@ _stage_overlay() {
 # should be.
 _sync() {
 	local stage=$1 file count=0
+	# Which are as they should be already, one process tells of all.
+	(cd "$stage" && xargs -r -d '\n' sha256sum <"$stage.new") |
+		(cd "$TREE" && LC_ALL=C sha256sum -c 2>/dev/null || true) | sed -n 's/: OK$//p' >"$stage.same"
 	while read -r file; do
 		if [ -e "$stage/$file" ]; then
-			cmp -s "$stage/$file" "$TREE/$file" && continue
 			mkdir -p "$TREE/$(dirname "$file")"
 			mv -f "$stage/$file" "$TREE/$file"
 		elif [ -e "$BASE/$file" ] && ! grep -qxF "$file" "$stage.patched"; then
@@ -113,7 +119,7 @@ _sync() {
 			rmdir -p --ignore-fail-on-non-empty "$TREE/$(dirname "$file")"
 		fi
 		count=$((count + 1))
-	done <"$stage.all"
+	done < <(grep -vxF -f "$stage.same" "$stage.all")
 	say "tree: $(wc -l <"$stage.new") files patched or added, $count updated ($(elapsed))"
 }
 
