@@ -45,9 +45,18 @@ _verify_make() {
 	return 1
 }
 
-# What is compiled a second time, for its warnings: TTM and its driver whole, what the patches touch elsewhere, our tests of it.
+# Is vttm to be compiled again with this patch? What the patch changes in headers TTM's own files tell as well; vttm is of interest where
+# it comes in, where it gets a part that needed this patch, and at the end.
+_verify_driver() {
+	[ "$UPTO_COUNT" -gt 0 ] || return 1
+	[ "$WHOLE" ] || grep -rqE "vramlab-needs: *0*$UPTO_COUNT\\b" "$VRAMLAB_TOP/kernel/drivers/gpu/drm/vttm"
+}
+
+# What is compiled a second time, for its warnings: TTM whole, its driver, what the patches touch elsewhere, our tests of it.
 _verify_goals() {
-	(cd "$TREE" && ls -d drivers/gpu/drm/{ttm,vttm}/Makefile $(patched_files $(series_patches) | grep '\.c$') 2>/dev/null || true) |
+	local driver=''
+	! _verify_driver || driver=drivers/gpu/drm/vttm/Makefile
+	(cd "$TREE" && ls -d drivers/gpu/drm/ttm/Makefile $driver $(patched_files $(series_patches) | grep '\.c$') 2>/dev/null || true) |
 		sed -E 's|/Makefile$|/|; s|\.c$|.o|; s|^(drivers/gpu/drm/v?ttm/).*|\1|'
 	overlay_files | cut -f 2 | grep '^drivers/gpu/drm/tests/.*\.c$' | while read -r file; do
 		[ ! -e "$TREE/$file" ] || echo "${file%c}o"
@@ -55,14 +64,14 @@ _verify_goals() {
 }
 
 # Compile with W=1, check with sparse. W=1's check of kernel-doc is left to _kernel_doc; what it starts in vain for each file is at
-# least the interpreter itself, not something that looks for one. Without a patch there is no vttm: its baseline are the tracepoints.
+# least the interpreter itself, not something that looks for one.
 _verify_lint() {
 	local config=$BUILD/.config goals
 	local BUILD=$VARIANT/lint KERNEL_CC
 	KERNEL_CC="$VRAMLAB_TOP/scripts/lib/collect-warnings $SAID/w $TREE $(kernel_cc)"
 	mkdir -p "$BUILD"
 	cmp -s "$config" "$BUILD/.config" || cp "$config" "$BUILD/.config"
-	mapfile -t goals < <(_verify_goals | sort -u | if [ "$UPTO_COUNT" -eq 0 ]; then grep -v /vttm/; else cat; fi)
+	mapfile -t goals < <(_verify_goals | sort -u)
 	set -- W=1 C=1 CHECK="$VRAMLAB_TOP/scripts/lib/collect-sparse $SAID/sparse $TREE" KERNELDOC=/dev/null \
 		PYTHON3="$(python3 -c 'import sys; print(sys.executable)')"
 	_verify_make "$@" "${goals[@]}"
@@ -161,7 +170,8 @@ _verify_prepare() {
 }
 
 _verify_patch() {
-	local number=$1 patch start=$SECONDS LINE='' WORDS='' STEP_OK
+	local number=$1 patch start=$SECONDS LINE='' WORDS='' STEP_OK WHOLE=''
+	[ "$number" -ne 1 ] && [ "$number" -ne "$last" ] || WHOLE=1
 	patch=$(series_patches "$number" | sed -n '$p')
 	UPTO_COUNT=$number
 	_step apply _verify_prepare "$number"
@@ -187,6 +197,7 @@ _verify_patch() {
 
 # What was there before the first patch that is looked at. What a run that was interrupted compiled was perhaps not checked.
 _verify_baseline() {
+	local WHOLE=1
 	[ ! -e "$VARIANT/busy" ] || rm -rf "$VARIANT/lint/drivers"
 	: >"$VARIANT/busy"
 	UPTO_COUNT=$1
