@@ -50,15 +50,27 @@ bool size_valid(const vttm_device &dev, u64 size, u32 domain)
     return !(domain & domain_vram) || size < dev.config.vram_size_bytes;
 }
 
-// amdgpu_bo_create(): one attempt. owner: who asks. vm: whose resv the BO has, and that resv is held; or
-// nullptr.
-int bo_create(vttm_device &dev, vttm_vm &owner, vttm_vm *vm, const vttm_bo_create_args &args, vttm_bo **ret)
+// A creation, with all of its attempts.
+struct creation {
+    vttm_device &dev;
+    vttm_vm &owner;  // who asks
+    vttm_vm *vm;     // whose resv the BO has, and that resv is held; or nullptr
+    drm_exec *exec;  // what evictions lock with, or nullptr
+    u64 bytes_moved; // by attempts that met contention
+};
+
+// amdgpu_bo_create(), once. Returns the BO with its resv held.
+int bo_create(creation &c, const vttm_bo_create_args &args, vttm_bo **ret)
 {
+    vttm_device &dev = c.dev;
+    vttm_vm *const vm = c.vm;
     ttm_operation_ctx ctx{.interruptible = true,
                           .gfp_retry_mayfail = true,
                           .allow_res_evict = true,
                           .resv = vm ? vm->resv : nullptr,
-                          .throttle = &owner.throttle};
+                          .throttle = &c.owner.throttle,
+                          .exec = c.exec,
+                          .bytes_moved = c.bytes_moved};
     if (!size_valid(dev, args.size_bytes, args.preferred))
         return -ENOMEM;
     vttm_bo *bo = dev.bo_pool.create();
@@ -70,7 +82,7 @@ int bo_create(vttm_device &dev, vttm_vm &owner, vttm_vm *vm, const vttm_bo_creat
     bo->allowed_domains = static_cast<u8>(args.allowed);
     bo->flags = static_cast<u8>(args.flags);
     bo->bulk_priority = args.priority & priority_max; // checked: a bit-field wants to hear it
-    bo->owner = owner.serial;
+    bo->owner = c.owner.serial;
     bo->bdev = &dev.bdev;
     if (vm) {
         drm_gem_object_get(vm);
@@ -82,8 +94,11 @@ int bo_create(vttm_device &dev, vttm_vm &owner, vttm_vm *vm, const vttm_bo_creat
     const vttm_placement pl = vttm_bo_placement_from_domain(*bo, dev.pol.create_domains(*bo));
     const ttm_placement placement = pl.ttm();
     if (const int r = ttm_bo_init_reserved(&dev.bdev, bo, ttm_bo_type_device, &placement, 0, &ctx, ctx.resv,
-                                           vttm_bo_destroy))
-        return r; // and bo is gone
+                                           vttm_bo_destroy)) { // and bo is gone
+        if (r == -EDEADLK)
+            c.bytes_moved = ctx.bytes_moved;
+        return r;
+    }
 
     dev.bos[bo->tag] = bo;
     dev.budget.report_moved(ctx.bytes_moved);
@@ -91,11 +106,60 @@ int bo_create(vttm_device &dev, vttm_vm &owner, vttm_vm *vm, const vttm_bo_creat
         dma_resv_reserve_fences(*bo->resv, 1);
         vttm_fill(dev, *bo);
     }
-    if (vm)
-        vttm_vm_bo_add(*vm, *bo);
-    else
-        dma_resv_unlock(*bo->resv);
     *ret = bo;
+    return 0;
+}
+
+// It is complete: others may have its lock, or the VM's.
+void bo_publish(const creation &c, vttm_bo &bo)
+{
+    if (c.vm)
+        vttm_vm_bo_add(*c.vm, bo);
+    else
+        dma_resv_unlock(*bo.resv);
+}
+
+// In a preferred domain, or else in GTT.
+int bo_create_attempt(creation &c, const vttm_bo_create_args &args, vttm_bo **ret)
+{
+    const int r = bo_create(c, args, ret);
+    if (!r || r == -ERESTARTSYS_ || r == -EDEADLK || args.preferred != domain_vram ||
+        !(args.allowed & domain_gtt))
+        return r;
+    vttm_bo_create_args a = args;
+    a.preferred |= domain_gtt;
+    return bo_create(c, a, ret);
+}
+
+// Mainline: evictions only try to lock.
+int bo_create_plain(creation &c, const vttm_bo_create_args &args, vttm_bo **ret)
+{
+    if (c.vm)
+        if (const int r = dma_resv_lock(*c.vm->resv, nullptr))
+            return r;
+    const int r = bo_create_attempt(c, args, ret);
+    if (!r)
+        bo_publish(c, **ret);
+    if (c.vm)
+        dma_resv_unlock(*c.vm->resv);
+    return r;
+}
+
+// The new BO's own lock has the ticket, too, but is not one of the loop's.
+int bo_create_retry(creation &c, const vttm_bo_create_args &args, vttm_bo **ret)
+{
+    drm_exec exec(DRM_EXEC_INTERRUPTIBLE_WAIT, 1);
+    c.exec = &exec;
+    while (exec.cleanup()) {
+        int r = c.vm ? exec.lock_obj(c.vm) : exec.prepare_array(nullptr, 0, 0);
+        if (!r)
+            r = bo_create_attempt(c, args, ret);
+        if (exec.is_contended())
+            continue;
+        if (r)
+            return r;
+    }
+    bo_publish(c, **ret);
     return 0;
 }
 
@@ -131,114 +195,8 @@ int vttm_gem_create(vttm_device &dev, vttm_vm &vm, const vttm_bo_create_args &ar
     if (a.size_bytes > bo_size_max_bytes)
         return -ENOMEM;
 
-    vttm_vm *const shared_resv = a.flags & bo_vm_private ? &vm : nullptr;
-    if (shared_resv)
-        if (const int r = dma_resv_lock(*shared_resv->resv, nullptr))
-            return r;
-    int r = bo_create(dev, vm, shared_resv, a, ret);
-    if (r && r != -ERESTARTSYS_ && a.preferred == domain_vram && (a.allowed & domain_gtt)) {
-        a.preferred |= domain_gtt;
-        r = bo_create(dev, vm, shared_resv, a, ret);
-    }
-    if (shared_resv)
-        dma_resv_unlock(*shared_resv->resv);
-    return r;
-}
-
-namespace {
-
-// amdgpu_bo_pin() for display. The resv is held.
-int pin_locked(vttm_device &dev, vttm_vm &vm, vttm_bo &bo, drm_exec *exec)
-{
-    if (dev.pol.scanout_contiguous())
-        bo.flags |= bo_contiguous;
-    if (bo.pin_count) {
-        const ttm_resource &res = *bo.resource;
-        if (!(vttm_domain_of(&res) & dev.pol.scanout_domains()) ||
-            (dev.pol.scanout_contiguous() && !(res.placement & TTM_PL_FLAG_CONTIGUOUS)))
-            return -EINVAL;
-        ttm_bo_pin(&bo);
-        return 0;
-    }
-
-    bo.cpu_access = true; // force it into the visible part: from the bottom
-    vttm_placement pl = vttm_bo_placement_from_domain(bo, dev.pol.scanout_domains());
-    if (dev.pol.scanout_contiguous())
-        pl.places[0].flags |= TTM_PL_FLAG_CONTIGUOUS;
-    const ttm_placement placement = pl.ttm();
-    ttm_operation_ctx ctx{.throttle = &vm.throttle, .exec = exec};
-    if (const int r = ttm_bo_validate(&bo, &placement, &ctx))
-        return r;
-    ttm_bo_pin(&bo);
-    if (bo.resource->mem_type == TTM_PL_VRAM)
-        dev.vram_pinned_bytes += bo.size;
-    return 0;
-}
-
-void emit_pin(const vttm_bo &bo, events::event_type type, int error)
-{
-    if (tracing())
-        record_event({.bo = bo.tag, .vm = bo.vm ? bo.vm->label : 0, .error = error, .type = type});
-}
-
-} // namespace
-
-namespace {
-
-// Mainline: evictions only try to lock.
-int pin_plain(vttm_device &dev, vttm_vm &vm, vttm_bo &bo)
-{
-    if (const int r = dma_resv_lock(*bo.resv, nullptr))
-        return r;
-    int r = dma_resv_reserve_fences(*bo.resv, 1);
-    if (!r)
-        r = pin_locked(dev, vm, bo, nullptr);
-    emit_pin(bo, events::event_type::pin, r);
-    dma_resv_unlock(*bo.resv);
-    return r;
-}
-
-int pin_retry(vttm_device &dev, vttm_vm &vm, vttm_bo &bo)
-{
-    drm_exec exec(0, 1);
-    int r = 0;
-    while (exec.cleanup()) {
-        r = exec.prepare_obj(&bo, 1);
-        if (!r)
-            r = pin_locked(dev, vm, bo, &exec);
-        if (exec.is_contended())
-            continue;
-        if (r)
-            break;
-    }
-    emit_pin(bo, events::event_type::pin, r);
-    return r;
-}
-
-} // namespace
-
-int vttm_bo_pin(vttm_device &dev, vttm_vm &vm, vttm_bo &bo, u32 *pins)
-{
-    const int r = dev.bdev.mechanisms.retry ? pin_retry(dev, vm, bo) : pin_plain(dev, vm, bo);
-    if (!r)
-        ++*pins;
-    return r;
-}
-
-int vttm_bo_unpin(vttm_device &dev, vttm_bo &bo, u32 *pins)
-{
-    if (const int r = dma_resv_lock(*bo.resv, nullptr))
-        return r;
-    const int r = *pins ? 0 : -EINVAL;
-    if (!r) {
-        --*pins;
-        ttm_bo_unpin(&bo);
-        if (!bo.pin_count && bo.resource->mem_type == TTM_PL_VRAM)
-            dev.vram_pinned_bytes -= bo.size;
-    }
-    emit_pin(bo, events::event_type::unpin, r);
-    dma_resv_unlock(*bo.resv);
-    return r;
+    creation c{dev, vm, a.flags & bo_vm_private ? &vm : nullptr, nullptr, 0};
+    return dev.bdev.mechanisms.retry ? bo_create_retry(c, a, ret) : bo_create_plain(c, a, ret);
 }
 
 } // namespace vramlab::driver

@@ -318,7 +318,8 @@ int ttm_bo_init_reserved(ttm_device *bdev, ttm_buffer_object *bo, ttm_bo_type ty
     bdev->glob->bo_count++;
 
     if (!resv)
-        ttm_warn_on(!dma_resv_trylock(*bo->resv), "ttm_bo_init_reserved: locked");
+        ttm_warn_on(!dma_resv_trylock(*bo->resv, ctx->exec ? &ctx->exec->ticket() : nullptr),
+                    "ttm_bo_init_reserved: locked");
     else
         dma_resv_assert_held(resv);
 

@@ -73,7 +73,32 @@ void run_client(u32 number, u64 submissions, shared &s)
     }
 }
 
-class vttm_retry : public testing::TestWithParam<u32> {
+// Creates a BO that must be in VRAM, again and again, while the others lock all that could make room.
+void run_creator(u32 number, u32 flags, u64 creations, shared &s)
+{
+    const vttm_file file;
+    report &r = s.clients[number];
+    while (s.created.load() != number)
+        usleep(100);
+    s.created++;
+    while (!s.go.load())
+        usleep(100);
+    for (r.submissions = 0; r.submissions < creations; r.submissions++) {
+        drm_vttm_gem_create args{};
+        args.size = bo_size;
+        args.preferred_domains = args.allowed_domains = DRM_VTTM_DOMAIN_VRAM;
+        args.flags = flags;
+        const u64 start = now_ns();
+        const int ret = file.create(args);
+        r.longest_ns = std::max(r.longest_ns, now_ns() - start);
+        r.failures += ret == -ENOMEM;
+        r.other_errors += ret != 0 && ret != -ENOMEM;
+        if (!ret)
+            file.close_handle(args.handle);
+    }
+}
+
+class retry_test : public testing::Test {
 protected:
     void SetUp() override
     {
@@ -97,21 +122,41 @@ protected:
             munmap(memory_, sizeof(shared));
         restore_switches();
     }
-    // Processes, since threads of one don't run in parallel on um. Returns the sum.
-    report run(u32 clients, u64 submissions)
+    // Processes, since threads of one don't run in parallel on um.
+    template <typename function> void start(u32 number, function f)
     {
-        for (u32 i = 0; i < clients; i++) {
-            if (fork() == 0) {
-                run_client(i, submissions, *memory_);
-                _exit(0);
-            }
+        if (fork() == 0) {
+            f(number, *memory_);
+            _exit(0);
         }
+    }
+    void finish(u32 clients)
+    {
         while (memory_->created.load() != clients)
             usleep(1000);
         memory_->go.store(true);
         int status = 0;
         while (wait(&status) > 0)
             EXPECT_EQ(status, 0);
+    }
+    void print(const char *what, u32 clients, const report &sum)
+    {
+        std::printf("retry %s, %u clients: %llu submissions, %llu failed, longest %.1f ms\n", what, clients,
+                    static_cast<unsigned long long>(sum.submissions),
+                    static_cast<unsigned long long>(sum.failures), static_cast<double>(sum.longest_ns) / 1e6);
+        std::fflush(stdout);
+    }
+    shared *memory_ = nullptr;
+};
+
+class vttm_retry : public retry_test, public testing::WithParamInterface<u32> {
+protected:
+    // Returns the sum.
+    report run(u32 clients, u64 submissions)
+    {
+        for (u32 i = 0; i < clients; i++)
+            start(i, [&](u32 number, shared &s) { run_client(number, submissions, s); });
+        finish(clients);
 
         report sum{};
         for (u32 i = 0; i < clients; i++) {
@@ -124,14 +169,6 @@ protected:
         }
         return sum;
     }
-    void print(const char *what, u32 clients, const report &sum)
-    {
-        std::printf("retry %s, %u clients: %llu submissions, %llu failed, longest %.1f ms\n", what, clients,
-                    static_cast<unsigned long long>(sum.submissions),
-                    static_cast<unsigned long long>(sum.failures), static_cast<double>(sum.longest_ns) / 1e6);
-        std::fflush(stdout);
-    }
-    shared *memory_ = nullptr;
 };
 
 TEST_P(vttm_retry, nobody_fails_for_lack_of_room_that_there_is)
@@ -160,6 +197,50 @@ TEST_P(vttm_retry, without_it_submissions_fail)
 
 INSTANTIATE_TEST_SUITE_P(clients, vttm_retry, testing::Values(2u, 3u, 4u, 6u, 8u),
                          [](const auto &p) { return std::to_string(p.param); });
+
+// Three that submit, and one that creates: BOs of its own, or of its VM.
+class vttm_retry_create : public retry_test, public testing::WithParamInterface<u32> {
+protected:
+    report run(u64 creations)
+    {
+        constexpr u32 submitters = 3;
+        for (u32 i = 0; i < submitters; i++)
+            start(i, [&](u32 number, shared &s) { run_client(number, submissions_per_client(300), s); });
+        start(submitters, [&](u32 number, shared &s) { run_creator(number, GetParam(), creations, s); });
+        finish(submitters + 1);
+        const report &r = memory_->clients[submitters];
+        EXPECT_EQ(r.submissions, creations);
+        EXPECT_EQ(r.other_errors, 0u);
+        for (u32 i = 0; i < submitters; i++)
+            EXPECT_EQ(memory_->clients[i].other_errors, 0u);
+        return r;
+    }
+};
+
+TEST_P(vttm_retry_create, nobody_fails_for_lack_of_room_that_there_is)
+{
+    ASSERT_TRUE(set_switch("exec_retry", true));
+    const report r = run(300);
+    print("on, creation beside", 3, r);
+    EXPECT_EQ(r.failures, 0u);
+    for (u32 i = 0; i < 3; i++)
+        EXPECT_EQ(memory_->clients[i].failures, 0u);
+}
+
+TEST_P(vttm_retry_create, without_it_creation_fails)
+{
+    ASSERT_TRUE(set_switch("exec_retry", false));
+    report r{};
+    for (u32 round = 0; round < 20 && !r.failures; round++) {
+        new (memory_) shared{};
+        r = run(300);
+        print("off, creation beside", 3, r);
+    }
+    EXPECT_GT(r.failures, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(bo, vttm_retry_create, testing::Values(0u, u32{DRM_VTTM_GEM_VM_PRIVATE}),
+                         [](const auto &p) { return std::string(p.param ? "private" : "shared"); });
 
 // Every allocation that a submission makes fails once. Needs a kernel with fault injection (--debug).
 TEST(vttm_retry_faults, no_memory_anywhere)

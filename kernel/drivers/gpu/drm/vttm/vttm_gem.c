@@ -12,10 +12,13 @@
 #include "vttm_pin.h"
 #include "vttm_prime.h"
 #include "vttm_priority.h"
-#include "vttm_trace.h"
 #include "vttm_vm.h"
 
-static void vttm_bo_destroy(struct ttm_buffer_object *tbo)
+/**
+ * vttm_bo_destroy() - Free a BO that nobody refers to
+ * @tbo: TTM's part of it
+ */
+void vttm_bo_destroy(struct ttm_buffer_object *tbo)
 {
 	struct vttm_device *vdev = bdev_to_vttm_device(tbo->bdev);
 	struct vttm_bo *bo = to_vttm_bo(tbo);
@@ -124,37 +127,19 @@ static const struct drm_gem_object_funcs vttm_gem_funcs = {
 	.vm_ops = &vttm_gem_vm_ops,
 };
 
-/* As amdgpu_bo_validate_size(). */
-static bool valid_size(struct vttm_device *vdev, u64 size, u32 domain)
-{
-	if (domain & DRM_VTTM_DOMAIN_GTT)
-		return size < vdev->config.gtt_size;
-	if (domain & DRM_VTTM_DOMAIN_VRAM)
-		return size < vdev->config.vram_size;
-	return true;
-}
-
-/* Clear a new BO in video memory, as amdgpu_bo_create() does. */
-static int clear(struct vttm_bo *bo)
-{
-	struct dma_fence *fence;
-	int ret;
-
-	ret = dma_resv_reserve_fences(bo->tbo.base.resv, 1);
-	if (ret)
-		return ret;
-
-	fence = vttm_copy_fill(bo);
-	if (IS_ERR(fence))
-		return PTR_ERR(fence);
-
-	dma_resv_add_fence(bo->tbo.base.resv, fence, DMA_RESV_USAGE_KERNEL);
-	dma_fence_put(fence);
-	return 0;
-}
-
-static struct vttm_bo *alloc_bo(struct vttm_device *vdev, struct vttm_vm *vm,
-				const struct drm_vttm_gem_create *args, u32 preferred)
+/**
+ * vttm_bo_alloc() - Allocate a BO, for TTM to initialize
+ * @vdev: the device
+ * @vm: VM of the file that it is created for, or NULL
+ * @args: valid arguments
+ * @preferred: mask of domains that it prefers
+ *
+ * From then on it is vttm_bo_destroy() that frees it.
+ *
+ * Return: the BO, or NULL.
+ */
+struct vttm_bo *vttm_bo_alloc(struct vttm_device *vdev, struct vttm_vm *vm,
+			      const struct drm_vttm_gem_create *args, u32 preferred)
 {
 	struct vttm_bo *bo = kzalloc_obj(*bo);
 
@@ -188,99 +173,6 @@ static struct vttm_bo *alloc_bo(struct vttm_device *vdev, struct vttm_vm *vm,
 	return bo;
 }
 
-/* Create and place a BO, as amdgpu_bo_create(). */
-static struct vttm_bo *create_and_place(struct vttm_device *vdev, struct vttm_vm *vm,
-					const struct drm_vttm_gem_create *args,
-					u32 preferred, struct dma_resv *resv)
-{
-	struct ttm_operation_ctx ctx = {
-		.interruptible = true,
-		.gfp_retry_mayfail = true,
-		.allow_res_evict = true,
-		.resv = resv,
-	};
-	struct vttm_bo *bo;
-	int ret;
-
-	if (!valid_size(vdev, args->size, preferred))
-		return ERR_PTR(-ENOMEM);
-
-	bo = alloc_bo(vdev, vm, args, preferred);
-	if (!bo)
-		return ERR_PTR(-ENOMEM);
-
-	vttm_owner_set_ctx(vm, &ctx);
-	vttm_bo_placement_from_domain(bo, preferred);
-
-	/* On error it destroys the BO. */
-	ret = ttm_bo_init_reserved(&vdev->bdev, &bo->tbo, ttm_bo_type_device,
-				   &bo->placement, 0, &ctx, NULL, resv,
-				   vttm_bo_destroy);
-	if (ret)
-		return ERR_PTR(ret);
-
-	vttm_budget_report_moved(vdev, ctx.bytes_moved);
-
-	if (bo->tbo.resource->mem_type == TTM_PL_VRAM) {
-		ret = clear(bo);
-		if (ret) {
-			if (!resv)
-				dma_resv_unlock(bo->tbo.base.resv);
-			drm_gem_object_put(&bo->tbo.base);
-			return ERR_PTR(ret);
-		}
-	}
-
-	return bo;
-}
-
-/**
- * vttm_bo_create() - Create a BO
- * @vdev: the device
- * @vm: VM of the file that it is created for
- * @args: valid arguments
- *
- * As amdgpu_gem_create_ioctl().
- *
- * Return: the BO, or an ERR_PTR().
- */
-struct vttm_bo *vttm_bo_create(struct vttm_device *vdev, struct vttm_vm *vm,
-			       const struct drm_vttm_gem_create *args)
-{
-	u32 preferred = args->preferred_domains;
-	struct dma_resv *resv = NULL;
-	struct vttm_bo *bo;
-	int ret;
-
-	if (args->flags & DRM_VTTM_GEM_VM_PRIVATE) {
-		resv = vm->root->base.resv;
-		ret = dma_resv_lock_interruptible(resv, NULL);
-		if (ret)
-			return ERR_PTR(ret == -EINTR ? -ERESTARTSYS : ret);
-	}
-
-	bo = create_and_place(vdev, vm, args, preferred, resv);
-	if (IS_ERR(bo) && PTR_ERR(bo) != -ERESTARTSYS &&
-	    preferred == DRM_VTTM_DOMAIN_VRAM &&
-	    (args->allowed_domains & DRM_VTTM_DOMAIN_GTT)) {
-		preferred |= DRM_VTTM_DOMAIN_GTT;
-		bo = create_and_place(vdev, vm, args, preferred, resv);
-	}
-
-	if (!IS_ERR(bo)) {
-		trace_vttm_bo_create(bo);
-		if (resv)
-			vttm_vm_add_bo(vm, bo);
-	}
-
-	if (resv)
-		dma_resv_unlock(resv);
-	else if (!IS_ERR(bo))
-		dma_resv_unlock(bo->tbo.base.resv);
-
-	return bo;
-}
-
 /**
  * vttm_bo_create_import() - Create the BO that a foreign dma-buf becomes
  * @vdev: the device
@@ -305,7 +197,7 @@ struct vttm_bo *vttm_bo_create_import(struct vttm_device *vdev,
 	if (!dma_buf->size || !IS_ALIGNED(dma_buf->size, PAGE_SIZE))
 		return ERR_PTR(-EINVAL);
 
-	bo = alloc_bo(vdev, NULL, &args, DRM_VTTM_DOMAIN_GTT);
+	bo = vttm_bo_alloc(vdev, NULL, &args, DRM_VTTM_DOMAIN_GTT);
 	if (!bo)
 		return ERR_PTR(-ENOMEM);
 

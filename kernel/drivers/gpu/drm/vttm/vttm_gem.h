@@ -88,6 +88,9 @@ static inline struct vttm_root *gem_to_vttm_root(struct drm_gem_object *obj)
 	return container_of(obj, struct vttm_root, base);
 }
 
+void vttm_bo_destroy(struct ttm_buffer_object *tbo);
+struct vttm_bo *vttm_bo_alloc(struct vttm_device *vdev, struct vttm_vm *vm,
+			      const struct drm_vttm_gem_create *args, u32 preferred);
 bool vttm_bo_is_vttm_bo(struct ttm_buffer_object *tbo);
 u32 vttm_bo_vm_label(struct vttm_bo *bo);
 void vttm_bo_placement_from_domain(struct vttm_bo *bo, u32 domain);
