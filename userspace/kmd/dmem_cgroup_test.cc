@@ -141,7 +141,14 @@ TEST_F(dmem_cgroup_tree, first_level_is_protected_as_declared)
     EXPECT_EQ(may_evict(nullptr, user), verdict::only_if_low_is_ignored);
     EXPECT_TRUE(dmem_cgroup_below_min(nullptr, system.pool.get()));
     EXPECT_FALSE(dmem_cgroup_below_min(nullptr, user.pool.get()));
-    EXPECT_TRUE(dmem_cgroup_below_low(nullptr, user.pool.get()));
+    EXPECT_TRUE(dmem_cgroup_below_low(nullptr, user.pool.get())) << "just what is protected";
+    dmem_cgroup_set_low(*region, user, 99);
+    EXPECT_FALSE(dmem_cgroup_below_low(nullptr, user.pool.get()));
+    for (const u64 min : {50, 49}) {
+        dmem_cgroup_set_min(*region, system, min);
+        EXPECT_EQ(dmem_cgroup_below_min(nullptr, system.pool.get()), min == 50);
+        EXPECT_EQ(may_evict(nullptr, system), min == 50 ? verdict::no : verdict::yes);
+    }
     EXPECT_FALSE(dmem_cgroup_below_low(nullptr, root.pool.get())) << "the root is not protected";
 }
 

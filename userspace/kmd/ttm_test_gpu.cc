@@ -38,6 +38,14 @@ ttm_throttle *throttle_of(ttm_buffer_object *bo)
     return ttm_bo_ghost_of(bo) ? nullptr : static_cast<test_bo *>(bo)->throttle;
 }
 
+struct counted_fence final : dma_fence {
+    explicit counted_fence(u32 &live) : live_(live) { live_++; }
+    ~counted_fence() override { live_--; }
+
+private:
+    u32 &live_;
+};
+
 ttm_trace_id trace_id(const ttm_buffer_object *bo)
 {
     return {static_cast<const test_bo *>(bo)->tag, 0};
@@ -93,6 +101,7 @@ gpu_test::~gpu_test()
         gpu_buddy_fini(vram.mm);
         gpu_buddy_fini(gtt.mm);
         ttm_device_fini(&bdev);
+        EXPECT_EQ(live_fences, 0u) << "somebody has kept a reference to a fence";
     }
     current_test = nullptr;
 }
@@ -142,7 +151,7 @@ void gpu_test::add_fence(ttm_buffer_object *bo, dma_fence *fence, dma_resv_usage
 
 dma_fence *gpu_test::make_fence(u64 context)
 {
-    dma_fence *fence = new dma_fence;
+    dma_fence *fence = new counted_fence(live_fences);
     fence->context = context;
     fence->seqno = next_seqno_++;
     fence->waiter = this;
