@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "calibration/plan.h"
 
+#include "calibration/plan_limits.h"
 #include "report/metrics.h"
-#include "workload/limits.h"
 #include "workload/settings.h"
 #include "workload/toml_fields.h"
 
@@ -15,11 +15,6 @@ namespace vramlab::calibration {
 using workload::toml_fields;
 
 namespace {
-
-constexpr std::size_t item_max = 256;
-constexpr std::size_t text_max = workload::text_max_bytes;
-constexpr std::size_t path_max = 16;
-constexpr const char *keys = "the keys of Documentation/calibration.rst";
 
 quantity parse_unit(toml_fields &f)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The file of predictions.
 #include "calibration/plan.h"
+#include "calibration/plan_limits.h"
 #include "report/metrics.h"
-#include "workload/limits.h"
 #include "workload/settings.h"
 #include "workload/toml_fields.h"
 
@@ -13,10 +13,6 @@ namespace vramlab::calibration {
 using workload::toml_fields;
 
 namespace {
-
-constexpr std::size_t item_max = 256;
-constexpr std::size_t text_max = workload::text_max_bytes;
-constexpr const char *keys = "the keys of Documentation/calibration.rst";
 
 void parse_measure(toml_fields &f, prediction &p)
 {

@@ -111,6 +111,15 @@ TEST(plan, is_read_as_written)
     EXPECT_TRUE(p.priors[0].vary);
 }
 
+TEST(plan, settings_are_paths_and_values)
+{
+    std::string text = minimal_plan();
+    text.insert(text.find("policy_source"), "settings = [\"duration=4s\"]\n");
+    EXPECT_EQ(parse_plan(text, "f.toml").settings, std::vector<std::string>{"duration=4s"});
+    text.replace(text.find("duration=4s"), 11, "duration");
+    expect_says(plan_error(text), "expected path=value");
+}
+
 TEST(plan, errors_have_a_line)
 {
     expect_says(plan_error("vramlab = 1\nnonsense = 2\n"), "f.toml:1: no key \"name\"");
