@@ -134,7 +134,7 @@ _kernel_doc() {
 _verify_boot() {
 	_publish verify
 	# The driver brings all of TTM with it, and takes it away.
-	"$VRAMLAB_TOP/scripts/vm" run --kernel "$VARIANT/output" --mem 512M --timeout 120 --module vttm -- \
+	"$VRAMLAB_TOP/scripts/vm" run --kernel "$VARIANT/output" --mem 512M --timeout 600 --module vttm -- \
 		sh -ec 'test -c /dev/dri/card0; rmmod vttm; ! test -e /dev/dri/card0'
 }
 
