@@ -89,6 +89,7 @@ int bo_create(creation &c, const vttm_bo_create_args &args, vttm_bo **ret)
         bo->vm = vm;
     }
 
+    dev.bos[bo->tag] = bo; // also while making room for it sleeps
     if (dev.plans)
         dev.plans->created(*bo);
     const vttm_placement pl = vttm_bo_placement_from_domain(*bo, dev.pol.create_domains(*bo));
@@ -100,7 +101,6 @@ int bo_create(creation &c, const vttm_bo_create_args &args, vttm_bo **ret)
         return r;
     }
 
-    dev.bos[bo->tag] = bo;
     dev.budget.report_moved(ctx.bytes_moved);
     if (bo->resource->mem_type == TTM_PL_VRAM) {
         dma_resv_reserve_fences(*bo->resv, 1);
