@@ -41,8 +41,9 @@ static void ttm_range_evaluate(const ttm_range_claim &claim, const ttm_resource 
 
     const u32 weight = bo->bdev->funcs->evict_weight ? bo->bdev->funcs->evict_weight(bo) : 1;
     const bool busy = !dma_resv_test_signaled(*bo->resv, dma_resv_usage::bookkeep);
-    (low ? hint->cost.low_bytes : hint->cost.bytes) =
-        ttm_resource_size(res) * std::clamp(weight, 1u, TTM_RANGE_WEIGHT_MAX) * (busy ? TTM_RANGE_WEIGHT_BUSY : 1);
+    (low ? hint->cost.low_bytes : hint->cost.bytes) = ttm_resource_size(res) *
+                                                      std::clamp(weight, 1u, TTM_RANGE_WEIGHT_MAX) *
+                                                      (busy ? TTM_RANGE_WEIGHT_BUSY : 1);
 }
 
 namespace {

@@ -142,7 +142,8 @@ ttm_resource *ttm_resource_manager_first(ttm_resource_cursor *cursor)
 
 ttm_resource *ttm_resource_manager_next(ttm_resource_cursor *cursor)
 {
-    return ttm_resource_manager_next_where(cursor, ttm_lru_pass(nullptr), [](ttm_resource *) { return true; });
+    return ttm_resource_manager_next_where(cursor, ttm_lru_pass(nullptr),
+                                           [](ttm_resource *) { return true; });
 }
 
 ttm_resource *ttm_lru_first_res_or_null(list_head *head)

@@ -63,7 +63,7 @@ protected:
     ttm_operation_ctx ctx; // of validate() and create()
     int last_error = 0;
     u32 live_bos = 0;
-    u32 live_fences = 0; // of make_fence()
+    u32 live_fences = 0;           // of make_fence()
     std::deque<fence_ref> pending; // copies under way, oldest first
     bool async_copies = false;     // else a copy's fence is signalled at once
     u64 copy_context = 1;

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace vramlab::runner {
+namespace vramlab::tests {
 namespace {
 
 class counting_sink final : public events::event_sink {
@@ -33,14 +33,14 @@ std::vector<std::string> states(const workload::workload &w, const std::string &
 {
     backend::sim_backend model(driver::make_policy(policy));
     std::vector<std::string> out;
-    executor_options o;
+    runner::executor_options o;
     o.sink = sink;
-    o.after_operation = [&](const operation_report &r) {
+    o.after_operation = [&](const runner::operation_report &r) {
         out.push_back(r.backend.state());
         return true;
     };
-    const run_result run = execute(w, model, o);
-    for (const op_result &r : run.results)
+    const runner::run_result run = runner::execute(w, model, o);
+    for (const runner::op_result &r : run.results)
         out.push_back(std::to_string(r.r.error) + ' ' + std::to_string(r.r.seqno));
     return out;
 }
@@ -74,4 +74,4 @@ INSTANTIATE_TEST_SUITE_P(policies, shortcuts, testing::Values("mainline-7.3.4", 
                          });
 
 } // namespace
-} // namespace vramlab::runner
+} // namespace vramlab::tests
