@@ -7,7 +7,7 @@ VRAMLAB = $(BUILD)/cli/vramlab
 export VRAMLAB_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/vramlab
 
 .DEFAULT_GOAL := help
-.PHONY: help demo model test check check-full kernel kernel-qemu kunit matrix verify guest-root igt vm-demo conform cases vm-trace bench calibration mutants fuzz docs style format setup clean
+.PHONY: help demo model test check check-full kernel kernel-qemu kunit matrix verify drivers guest-root igt vm-demo conform cases vm-trace bench calibration mutants fuzz docs style format setup clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,6 +48,10 @@ matrix: model kernel ## each mechanism's tests with its switch on (all pass) and
 verify: ## the patch series, patch by patch: checkpatch, build, W=1, sparse, kernel-doc, boot
 	@scripts/setup kernel
 	@scripts/kernel-tree verify
+
+drivers: ## amdgpu, xe, i915, nouveau and the other drivers on TTM, compiled with the series
+	@scripts/setup kernel
+	@scripts/kernel-tree drivers
 
 guest-root: ## the guest's own Debian with stock IGT tests (cached outside the clone)
 	@scripts/setup guest
