@@ -7,7 +7,10 @@
 // out.
 //
 // cyclic: lists in turn over such a working set, which is what LRU is worst at. The oldest BOs are those that
-// the submission has locked, and each eviction looks at all of them first, as TTM does.
+// the submission has locked, and each eviction has all of them in front of its victim.
+//
+// ..._events: with events of all decisions; ..._all_events: also of each BO that an eviction looked at and
+// left, for which TTM's walks have to be taken in full.
 //
 // baseline: as many writes to as many cache lines in the same order, and nothing else: what the machine can
 // do.
@@ -21,7 +24,9 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
+#include <tuple>
 
 namespace vramlab::bench {
 namespace {
@@ -29,13 +34,20 @@ namespace {
 // Keeps the last events, in the memory of a cache: the price of recording, not of storage.
 class ring_sink final : public events::event_sink {
 public:
-    void record(const events::event &e) override { ring_[next_++ % ring_.size()] = e; }
+    explicit ring_sink(bool skipped) : skipped_(skipped) {}
+    void record(const events::event &e) override { (*ring_)[next_++ % std::tuple_size_v<ring>] = e; }
+    bool wants_skipped() const override { return skipped_; }
     u64 recorded() const { return next_; }
 
 private:
-    std::vector<events::event> ring_{4096};
+    using ring = std::array<events::event, 4096>;
+    std::unique_ptr<ring> ring_ = std::make_unique<ring>();
     u64 next_ = 0;
+    bool skipped_;
 };
+
+// Nobody hears, or of everything but what walks passed (as when tables are made), or of that as well.
+enum class heard { nothing, decisions, all };
 
 // The lines that a reference touches: BO with its resv (3), resource (1), the fence slot and the two
 // neighbours in the LRU list are others' or the same lines.
@@ -84,15 +96,15 @@ void report_memory(benchmark::State &state, const many_bos &m, u64 heap_before)
     state.counters["heap_per_bo"] = static_cast<double>(heap_bytes() - heap_before) / n;
 }
 
-void submit_lists(benchmark::State &state, u32 vram_percent, bool shuffled, bool with_events)
+void submit_lists(benchmark::State &state, u32 vram_percent, bool shuffled, heard events = heard::nothing)
 {
     const u64 heap_before = heap_bytes();
     many_bos m(static_cast<u64>(state.range(0)), vram_percent, shuffled);
     // Until each BO has been used, or the same is known of enough of them.
     for (u32 i = 0; i < std::min(m.lists(), 1000u); i++)
         m.submit_next();
-    ring_sink sink;
-    m.backend.set_event_sink(with_events ? &sink : nullptr);
+    ring_sink sink(events == heard::all);
+    m.backend.set_event_sink(events == heard::nothing ? nullptr : &sink);
     const u64 moved_before = m.backend.query_usage().bytes_moved;
     for (auto _ : state)
         m.submit_next();
@@ -102,7 +114,7 @@ void submit_lists(benchmark::State &state, u32 vram_percent, bool shuffled, bool
     state.SetItemsProcessed(static_cast<s64>(refs));
     const u64 moved = m.backend.query_usage().bytes_moved - moved_before;
     state.counters["moves_per_ref"] = static_cast<double>(moved / bo_size_bytes) / refs;
-    if (with_events)
+    if (events != heard::nothing)
         state.counters["events_per_ref"] = static_cast<double>(sink.recorded()) / refs;
     else
         report_memory(state, m, heap_before);
@@ -110,24 +122,28 @@ void submit_lists(benchmark::State &state, u32 vram_percent, bool shuffled, bool
 
 void resident(benchmark::State &state)
 {
-    submit_lists(state, 110, false, false);
+    submit_lists(state, 110, false);
 }
 void resident_events(benchmark::State &state)
 {
-    submit_lists(state, 110, false, true);
+    submit_lists(state, 110, false, heard::decisions);
 }
 // 95: then the working set is 105 % of VRAM.
 void thrash(benchmark::State &state)
 {
-    submit_lists(state, 95, true, false);
+    submit_lists(state, 95, true);
 }
 void thrash_events(benchmark::State &state)
 {
-    submit_lists(state, 95, true, true);
+    submit_lists(state, 95, true, heard::decisions);
+}
+void thrash_all_events(benchmark::State &state)
+{
+    submit_lists(state, 95, true, heard::all);
 }
 void cyclic(benchmark::State &state)
 {
-    submit_lists(state, 95, false, false);
+    submit_lists(state, 95, false);
 }
 
 // A fixed number of submissions, since setting up a million BOs takes longer than that.
@@ -136,6 +152,7 @@ BENCHMARK(resident)->Arg(1000)->Arg(10000)->Arg(100000)->Arg(1000000)->Iteration
 BENCHMARK(resident_events)->Arg(1000)->Arg(100000)->Iterations(4000);
 BENCHMARK(thrash)->Arg(10000)->Arg(100000)->Arg(1000000)->Iterations(400);
 BENCHMARK(thrash_events)->Arg(10000)->Arg(100000)->Iterations(400);
+BENCHMARK(thrash_all_events)->Arg(10000)->Arg(100000)->Iterations(400);
 BENCHMARK(cyclic)->Arg(10000)->Arg(100000)->Iterations(400);
 
 } // namespace
