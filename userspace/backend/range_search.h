@@ -80,6 +80,18 @@ inline u64 largest_hole(const std::vector<u64> &owner)
     return largest;
 }
 
+// A layout that says something: 95 % full, no hole of that size, 2 to 5 % pinned.
+inline bool is_tight(const std::map<u64, placed> &bos, u64 vram_size, u64 size, u64 granule)
+{
+    u64 used = 0, pinned = 0;
+    for (const auto &[tag, p] : bos) {
+        used += p.size;
+        pinned += p.pins ? p.size : 0;
+    }
+    return used >= vram_size / 100 * 95 && pinned >= vram_size / 100 * 2 && pinned <= vram_size / 100 * 5 &&
+           largest_hole(granules(bos, vram_size, granule)) < size / granule;
+}
+
 struct cheapest_range {
     u64 start = 0;
     u64 cost = 0;

@@ -51,19 +51,7 @@ public:
               .preferred = domain_gtt,
               .allowed = domain_gtt | domain_vram});
     }
-    // 95 % full, no sufficient hole, 2 to 5 % pinned.
-    bool suits() const
-    {
-        const std::map<u64, placed> bos = in_vram(text());
-        u64 used = 0, pinned = 0;
-        for (const auto &[tag, p] : bos) {
-            used += p.size;
-            pinned += p.pins ? p.size : 0;
-        }
-        return used >= vram_size / 100 * 95 &&
-               largest_hole(granules(bos, vram_size, granule)) < image_size / granule &&
-               pinned >= vram_size / 100 * 2 && pinned <= vram_size / 100 * 5;
-    }
+    bool suits() const { return is_tight(in_vram(text()), vram_size, image_size, granule); }
     std::string text() const { return const_cast<sim_backend &>(range).state(); }
 
     sim_backend mainline{driver::make_policy("mainline-7.3.4")};

@@ -52,7 +52,8 @@ double share_over(const report::metrics &m, const std::string &process, u64 limi
 {
     const std::vector<u64> &frames = m.of(process_number(m, process)).frame_ns;
     if (frames.empty())
-        return 0;
+        throw std::runtime_error(
+            fmt::format("process \"{}\" has drawn no frame, so no share of them is slow", process));
     const auto over = std::count_if(frames.begin(), frames.end(), [&](u64 ns) { return ns > limit_ns; });
     return 100.0 * static_cast<double>(over) / static_cast<double>(frames.size());
 }
@@ -60,17 +61,14 @@ double share_over(const report::metrics &m, const std::string &process, u64 limi
 double value_of(const scene &s, const prediction &p, const observation &o)
 {
     const std::string &process = p.process.empty() ? s.of().process : p.process;
-    const double scale = p.scenario.empty() ? s.scale() : 1;
+    const u32 scale = p.scenario.empty() ? s.scale() : 1;
     if (p.measure == measure_kind::frames_over)
         return share_over(o.metrics, process, p.limit_ns);
     if (p.measure == measure_kind::flip_ms) // both bytes and link are scaled
         return static_cast<double>(o.flip_evicted_max_bytes) * 1000 / static_cast<double>(o.link_bandwidth);
     double value = static_cast<double>(o.flip_evicted_max_bytes) * scale;
-    if (p.measure != measure_kind::flip_bytes) {
-        const report::metric_descriptor *d = find_metric(p.metric);
-        const bool bytes = d && (d->u == report::unit::bytes || d->u == report::unit::bytes_per_frame);
-        value = o.metrics.value(p.metric, process).value_or(0) * (bytes ? scale : 1);
-    }
+    if (p.measure != measure_kind::flip_bytes)
+        value = metric_value(o, p.metric, process, p.scenario.empty() ? s.of().scenario : p.scenario, scale);
     return p.unit == "GiB" ? value / GiB : value;
 }
 

@@ -15,6 +15,8 @@ struct outcome {
 // Names of scalars in `fitted` are those of the plan. Throws parse_error (file: of the predictions) for an
 // unknown one, before anything runs.
 void check_predictions(const plan &p, const std::vector<prediction> &all, const std::string &file);
+// Throws std::runtime_error if a run has no such process or metric, or draws no frame of which a share is
+// asked for: nothing that is missing makes a prediction right.
 outcome predict(const scene &s, const prediction &p, const scalars &at, const run_fn &run);
 
 } // namespace vramlab::calibration

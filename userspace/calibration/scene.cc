@@ -107,13 +107,19 @@ run_request scene::request(u64 demand_bytes, const scalars &at, const variation 
 
 double scene::value(const observation &o, const std::string &metric) const
 {
-    const std::optional<double> v = o.metrics.value(metric, plan_.process);
+    return metric_value(o, metric, plan_.process, plan_.scenario, scale_);
+}
+
+double metric_value(const observation &o, const std::string &metric, const std::string &process,
+                    const std::string &scenario, u32 scale)
+{
+    const std::optional<double> v = o.metrics.value(metric, process);
     if (!v)
-        throw std::runtime_error(fmt::format("{}: no metric \"{}\" of process \"{}\" in scenario {}",
-                                             plan_.file, metric, plan_.process, plan_.scenario));
+        throw std::runtime_error(
+            fmt::format("no metric \"{}\" of process \"{}\" in scenario {}", metric, process, scenario));
     const report::metric_descriptor *d = find_metric(metric);
     const bool bytes = d && (d->u == report::unit::bytes || d->u == report::unit::bytes_per_frame);
-    return bytes ? *v * scale_ : *v;
+    return bytes ? *v * scale : *v;
 }
 
 } // namespace vramlab::calibration

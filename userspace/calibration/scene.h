@@ -63,5 +63,8 @@ void add_settings(std::vector<std::string> &to, const std::vector<std::string> &
                   u64 value);
 // What a metric counts; nullptr for none of that name.
 const report::metric_descriptor *find_metric(const std::string &name);
+// Of a process of a run of that scenario, bytes times scale. Throws std::runtime_error if there is none.
+double metric_value(const observation &o, const std::string &metric, const std::string &process,
+                    const std::string &scenario, u32 scale);
 
 } // namespace vramlab::calibration

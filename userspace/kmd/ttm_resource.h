@@ -87,6 +87,12 @@ struct ttm_resource_manager {
     dmem_cgroup_region *cg = nullptr;                               // what is charged; may be nullptr
 };
 
+// Of all of its lists; what walks know is gone then, and is found again.
+inline void ttm_lru_forget_passed(ttm_resource_manager *man)
+{
+    man->passed = {};
+}
+
 // Base of the drivers' resources. Belongs to a BO (ttm_buffer_object::resource) or is under way to one.
 struct ttm_resource : ttm_lru_item {
     u8 mem_type : 4 = 0;
@@ -178,11 +184,6 @@ void ttm_resource_free(ttm_buffer_object *bo, ttm_resource **res);
 bool ttm_resource_intersects(ttm_device *bdev, ttm_resource *res, const ttm_place *place, u64 size_bytes);
 bool ttm_resource_compatible(ttm_resource *res, const ttm_placement *placement, bool evicting);
 void ttm_resource_set_bo(ttm_resource *res, ttm_buffer_object *bo);
-
-inline void ttm_lru_forget_passed(ttm_resource_manager *man)
-{
-    man->passed = {};
-}
 
 // The kernel's ttm_resource::size, in bytes. A BO never changes its own.
 u64 ttm_resource_size(const ttm_resource *res);

@@ -120,6 +120,18 @@ TEST_F(game, predictions_are_right_or_wrong)
     p.limit_ns = ns_per_s;
     EXPECT_DOUBLE_EQ(predict(scene_, p, at, run_model).value, 0);
 
+    // What is missing is no zero, which might be right.
+    const auto run_too_short = [](run_request r) {
+        r.settings.push_back("duration=1ms");
+        return run_model(r);
+    };
+    EXPECT_THROW(predict(scene_, p, at, run_too_short), std::runtime_error);
+    p.process = "nobody";
+    EXPECT_THROW(predict(scene_, p, at, run_model), std::runtime_error);
+    p.measure = measure_kind::metric;
+    EXPECT_THROW(predict(scene_, p, at, run_model), std::runtime_error);
+    p.process = "";
+
     p.measure = measure_kind::gain;
     p.against = {"process.game.compute=20ms"};
     const double gain = predict(scene_, p, at, run_model).value;

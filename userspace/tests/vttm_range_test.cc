@@ -58,19 +58,6 @@ protected:
         ASSERT_EQ(screen_->file.create(args), 0);
         image_ = args.handle;
     }
-    // 95 % full, no sufficient hole, 2 to 5 % pinned.
-    bool suits() const
-    {
-        const std::map<u64, placed> bos = backend::in_vram(vttm_state());
-        u64 used = 0, pinned = 0;
-        for (const auto &[tag, p] : bos) {
-            used += p.size;
-            pinned += p.pins ? p.size : 0;
-        }
-        return used >= vram_size / 100 * 95 && pinned >= vram_size / 100 * 2 &&
-               pinned <= vram_size / 100 * 5 &&
-               backend::largest_hole(backend::granules(bos, vram_size, granule)) < image_size / granule;
-    }
     struct outcome {
         int error;
         u64 start = 0;
@@ -87,9 +74,21 @@ protected:
             o.start = it->second.blocks.front().first;
         return o;
     }
-    static std::optional<cheapest_range> search()
+    // Draws layouts until so many suit; with each of them look(seed, what an image must evict).
+    template <typename Look> void each_layout(u64 wanted, Look &&look)
     {
-        return backend::exhaustive(backend::in_vram(vttm_state()), vram_size, image_size, granule);
+        for (u64 seed = 1, tried = 0; tried < wanted; seed++) {
+            ASSERT_LT(seed, 4 * wanted + 20) << "layouts do not suit";
+            draw(seed);
+            const std::map<u64, placed> bos = backend::in_vram(vttm_state());
+            if (!backend::is_tight(bos, vram_size, image_size, granule))
+                continue;
+            tried++;
+            const std::optional<cheapest_range> expected =
+                backend::exhaustive(bos, vram_size, image_size, granule);
+            ASSERT_TRUE(expected) << "seed " << seed;
+            look(seed, *expected);
+        }
     }
 
 private:
@@ -155,41 +154,26 @@ private:
 
 TEST_F(vttm_range, an_image_evicts_no_more_than_it_must)
 {
-    const u64 wanted = layouts(12);
-    u64 tried = 0;
-    for (u64 seed = 1; tried < wanted; seed++) {
-        ASSERT_LT(seed, 4 * wanted + 20) << "layouts do not suit";
-        draw(seed);
-        if (!suits())
-            continue;
-        tried++;
-        const std::optional<cheapest_range> expected = search();
-        ASSERT_TRUE(expected) << "seed " << seed;
+    each_layout(layouts(12), [&](u64 seed, const cheapest_range &expected) {
         const outcome o = pin_image();
         ASSERT_EQ(o.error, 0) << "seed " << seed;
-        EXPECT_EQ(o.start, expected->start) << "seed " << seed;
-        EXPECT_EQ(o.evicted_bytes, expected->bytes) << "seed " << seed;
-    }
+        EXPECT_EQ(o.start, expected.start) << "seed " << seed;
+        EXPECT_EQ(o.evicted_bytes, expected.bytes) << "seed " << seed;
+    });
 }
 
 // What mainline makes of the same layouts; if it made the same of them, the test above would show nothing.
 TEST_F(vttm_range, without_it_an_image_evicts_more)
 {
-    u64 least = 0, evicted = 0, failed = 0, tried = 0;
-    for (u64 seed = 1; tried < 6; seed++) {
-        ASSERT_LT(seed, 44u) << "layouts do not suit";
-        draw(seed);
-        if (!suits())
-            continue;
-        tried++;
-        const std::optional<cheapest_range> expected = search();
-        ASSERT_TRUE(expected) << "seed " << seed;
+    constexpr u64 tried = 6;
+    u64 least = 0, evicted = 0, failed = 0;
+    each_layout(tried, [&](u64, const cheapest_range &expected) {
         ASSERT_TRUE(set_switch("contig_range", false));
         const outcome o = pin_image();
         failed += o.error != 0;
         evicted += o.evicted_bytes;
-        least += expected->bytes;
-    }
+        least += expected.bytes;
+    });
     std::printf("%llu layouts: %.2f MiB evicted, %.2f had to go, %llu failed\n",
                 static_cast<unsigned long long>(tried), static_cast<double>(evicted) / MiB,
                 static_cast<double>(least) / MiB, static_cast<unsigned long long>(failed));
