@@ -47,7 +47,7 @@ TEST_F(sim_state, of_a_small_workload)
         "mgr gtt size 67108864 usage 8388608\n"
         "free\n"
         "engine gfx end 0 running 0 queued 1\n"
-        "engine copy end 619836 running 8 queued 0\n"
+        "engine copy end 20259 running 8 queued 0\n"
         "moves 1\n"
         "vm 1 seqno 1 evicted\n"
         "vm 2 seqno 0 evicted\n"

@@ -177,7 +177,7 @@ TEST_F(sim_submit, implicit_synchronisation_between_vms)
     ASSERT_EQ(submit(2, {3}, 1000), 0);
     EXPECT_EQ(line("engine gfx"), "end " + now + " running 1 queued 2"); // but with it on another
     b.advance(t + fill_4mib_ns);
-    EXPECT_EQ(line("engine gfx"), "end " + std::to_string(t + fill_4mib_ns + 2000) + " running 2 queued 0");
+    EXPECT_EQ(line("engine gfx"), "end " + std::to_string(t + fill_4mib_ns + 1000) + " running 2 queued 0");
 }
 
 TEST_F(sim_submit, evictions_are_one_after_another_behind_the_jobs)

@@ -13,6 +13,7 @@ struct device_config {
     u64 link_bandwidth = 16 * GiB;   // bytes a second, in one direction
     u64 copy_latency_ns = 5000;      // fixed part of a copy or fill
     u32 log2_max_mbps = 3;           // move budget, log2 of MiB a second; amdgpu's default is 3
+    bool overlap = false;            // a job computes and reads VRAM and the link at the same time
 
     friend bool operator==(const device_config &, const device_config &) = default;
 };

@@ -41,7 +41,7 @@ private:
     int recover_one(vttm_bo &bo, ttm_operation_ctx &ctx);
     int recover();
     void sync_rings(vttm_job &job);
-    int compute_duration();
+    int compute_time();
 
     vttm_device &dev_;
     vttm_vm &vm_;
@@ -53,7 +53,7 @@ private:
     u64 recovered_bytes_ = 0;
     u32 recovery_failures_ = 0;
     u64 bytes_moved_threshold_ = 0;
-    u64 duration_ns_ = 0;
+    gpu::job_time time_;
     u64 link_bytes_ = 0;
 };
 
@@ -271,7 +271,7 @@ int cs_parser::prepare()
 {
     // Failing submissions do not pay.
     dev_.budget.report_moved(bytes_moved_);
-    return compute_duration();
+    return compute_time();
 }
 
 // amdgpu_cs_sync_rings() and amdgpu_sync_resv(): implicit synchronisation, but never with the VM's own jobs.
@@ -295,7 +295,7 @@ void cs_parser::sync_rings(vttm_job &job)
 }
 
 // With BOs where they are now. The driver's own: amdgpu's jobs take as long as they take.
-int cs_parser::compute_duration()
+int cs_parser::compute_time()
 {
     u64 vram = 0, link = 0;
     bool overflow = args_.compute_ns > gpu::duration_max_ns;
@@ -305,8 +305,9 @@ int cs_parser::compute_duration()
         overflow |= __builtin_add_overflow(sum, in_vram ? t.vram_bytes : t.link_bytes, &sum);
     }
     link_bytes_ = link;
-    duration_ns_ = gpu::job_duration_ns(dev_.config, args_.compute_ns, vram, link);
-    return overflow || duration_ns_ >= gpu::duration_max_ns ? -EINVAL : 0;
+    u64 sum_ns = 0;
+    time_ = gpu::time_of_job(dev_.config, args_.compute_ns, vram, link, &sum_ns);
+    return overflow || sum_ns >= gpu::duration_max_ns ? -EINVAL : 0;
 }
 
 // amdgpu_cs_submit()
@@ -317,7 +318,7 @@ u64 cs_parser::submit()
     job->vm = &vm_;
     job->vm_label = vm_.label;
     job->process = trace.process;
-    job->duration_ns = duration_ns_;
+    job->time = time_;
     job->link_bytes = link_bytes_;
     drm_sched_job_init(*job, vm_.entity);
     sync_rings(*job);

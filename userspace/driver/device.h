@@ -74,8 +74,9 @@ struct vttm_device final : private kmd::fence_waiter, private kmd::drm_sched_bac
     std::unique_ptr<planner> plans; // of the policy, or nullptr
 
     sim::event_queue queue;
-    gpu::engine gfx_engine{queue, 0};
-    gpu::engine copy_engine{queue, 1};
+    gpu::link link;
+    gpu::engine gfx_engine{queue, link, 0};
+    gpu::engine copy_engine{queue, link, 1};
     kmd::drm_gpu_scheduler gfx_sched;
     kmd::drm_gpu_scheduler copy_sched;
     kmd::drm_sched_entity copy_entity; // the kernel's, for moves and fills

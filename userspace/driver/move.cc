@@ -43,7 +43,8 @@ void vttm_tt_destroy(ttm_device *bdev, ttm_tt *tt)
 // ---- jobs of the copy engine
 
 // amdgpu_ttm_prepare_job() and amdgpu_ttm_job_submit(): one entity, behind everything that uses the BO.
-fence_ref push_job(vttm_device &dev, const vttm_bo &bo, job_kind kind, u64 link_bytes, u64 duration_ns)
+fence_ref push_job(vttm_device &dev, const vttm_bo &bo, job_kind kind, u64 link_bytes,
+                   const gpu::job_time &time)
 {
     vttm_job *job = dev.job_pool.create();
     job->dev = &dev;
@@ -52,7 +53,7 @@ fence_ref push_job(vttm_device &dev, const vttm_bo &bo, job_kind kind, u64 link_
     job->link_bytes = link_bytes;
     job->vm_label = bo.vm ? bo.vm->label : 0;
     job->process = trace.process;
-    job->duration_ns = duration_ns;
+    job->time = time;
     drm_sched_job_init(*job, dev.copy_entity);
     dma_resv_for_each_fence(*bo.resv, dma_resv_usage::bookkeep,
                             [&](dma_fence &f, dma_resv_usage) { drm_sched_job_add_dependency(*job, f); });
@@ -78,10 +79,11 @@ int move_blit(ttm_buffer_object *bo, bool evict, ttm_resource *new_mem)
 {
     vttm_device &dev = to_vttm_device(bo->bdev);
     const bool within_vram = bo->resource->mem_type == TTM_PL_VRAM && new_mem->mem_type == TTM_PL_VRAM;
-    const u64 duration_ns = within_vram ? gpu::vram_copy_duration_ns(dev.config, bo->size)
-                                        : gpu::link_copy_duration_ns(dev.config, bo->size);
-    const fence_ref fence =
-        push_job(dev, *to_vttm_bo(bo), job_kind::copy, within_vram ? 0 : bo->size, duration_ns);
+    const auto direction =
+        new_mem->mem_type == TTM_PL_VRAM ? gpu::link_direction::in : gpu::link_direction::out;
+    const gpu::job_time time = within_vram ? gpu::time_of_vram_copy(dev.config, bo->size)
+                                           : gpu::time_of_link_copy(dev.config, bo->size, direction);
+    const fence_ref fence = push_job(dev, *to_vttm_bo(bo), job_kind::copy, within_vram ? 0 : bo->size, time);
     return ttm_bo_move_accel_cleanup(bo, fence.get(), evict, true, new_mem);
 }
 
@@ -192,7 +194,7 @@ const ttm_device_funcs vttm_bo_driver = {
 
 void vttm_fill(vttm_device &dev, vttm_bo &bo)
 {
-    const fence_ref fence = push_job(dev, bo, job_kind::fill, 0, gpu::fill_duration_ns(dev.config, bo.size));
+    const fence_ref fence = push_job(dev, bo, job_kind::fill, 0, gpu::time_of_fill(dev.config, bo.size));
     dma_resv_add_fence(*bo.resv, *fence, dma_resv_usage::kernel);
 }
 

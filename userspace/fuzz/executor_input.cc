@@ -51,6 +51,7 @@ void decoder::system()
     w_.system.device.vram_size_bytes = (4 + (shape >> 2) % 16) * MiB;
     w_.system.device.gtt_size_bytes = (8 + 8 * (shape >> 6)) * MiB;
     w_.system.device.log2_max_mbps = 3 + shape % 8;
+    w_.system.device.overlap = shape & 0x40;
     w_.order = shape & 0x20 ? workload::order_kind::time : workload::order_kind::file;
     const u8 limits = byte();
     w_.system.cgroups.push_back({"a", (limits & 3) * MiB, (limits >> 2 & 3) * MiB, ~u64{0}});

@@ -7,9 +7,6 @@ namespace vramlab::gpu {
 
 void engine::run(engine_job &job)
 {
-    job.start_ns = std::max(queue_.now_ns(), end_ns_);
-    job.end_ns = job.start_ns + job.duration_ns;
-    end_ns_ = job.end_ns;
     jobs_.push_back(&job);
     if (jobs_.size() == 1)
         start_first();
@@ -19,8 +16,21 @@ void engine::run(engine_job &job)
 void engine::start_first()
 {
     engine_job &job = *jobs_.front();
-    queue_.push(job.end_ns, rank_, job.seqno, *this);
+    const u64 now_ns = queue_.now_ns();
+    job.start_ns = now_ns;
+    end_ns_ = now_ns + job.time.fixed_ns;
+    queue_.push(end_ns_, rank_, job.seqno, *this);
+    if (job.time.link_ns)
+        link_.begin(link_user_, now_ns, job.time.at_once ? now_ns : end_ns_, job.time.link_ns,
+                    job.time.direction);
     job.started();
+}
+
+void engine::transfer_will_end(u64 end_ns)
+{
+    const engine_job &job = *jobs_.front();
+    end_ns_ = std::max(job.start_ns + job.time.fixed_ns, end_ns);
+    queue_.reschedule(end_ns_, *this);
 }
 
 void engine::fire()

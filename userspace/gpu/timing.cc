@@ -5,6 +5,11 @@
 
 namespace vramlab::gpu {
 
+u64 job_time::alone_ns() const
+{
+    return at_once ? std::max(fixed_ns, link_ns) : fixed_ns + link_ns;
+}
+
 u64 transfer_ns(u64 bytes, u64 bandwidth)
 {
     // 2^64 * 10^9 is below 2^94.
@@ -13,25 +18,42 @@ u64 transfer_ns(u64 bytes, u64 bandwidth)
     return static_cast<u64>((u128{bytes} * ns_per_s + bandwidth - 1) / bandwidth);
 }
 
-u64 job_duration_ns(const device_config &d, u64 compute_ns, u64 vram_bytes, u64 link_bytes)
+job_time time_of_job(const device_config &d, u64 compute_ns, u64 vram_bytes, u64 link_bytes, u64 *sum_ns)
 {
-    return std::min(compute_ns, duration_max_ns) + transfer_ns(vram_bytes, d.vram_bandwidth) +
-           transfer_ns(link_bytes, d.link_bandwidth);
+    compute_ns = std::min(compute_ns, duration_max_ns);
+    const u64 vram_ns = transfer_ns(vram_bytes, d.vram_bandwidth);
+    const u64 link_ns = transfer_ns(link_bytes, d.link_bandwidth);
+    *sum_ns = compute_ns + vram_ns + link_ns;
+    return {.fixed_ns = d.overlap ? std::max(compute_ns, vram_ns) : compute_ns + vram_ns,
+            .link_ns = link_ns,
+            .direction = link_direction::in,
+            .at_once = d.overlap};
 }
 
-u64 link_copy_duration_ns(const device_config &d, u64 size_bytes)
+job_time time_of_link_copy(const device_config &d, u64 size_bytes, link_direction direction)
 {
-    return std::min(d.copy_latency_ns + transfer_ns(size_bytes, d.link_bandwidth), duration_max_ns);
+    return {.fixed_ns = d.copy_latency_ns,
+            .link_ns = transfer_ns(size_bytes, d.link_bandwidth),
+            .direction = direction};
 }
 
-u64 vram_copy_duration_ns(const device_config &d, u64 size_bytes)
+namespace {
+
+job_time within_vram(const device_config &d, u64 bytes)
 {
-    return std::min(d.copy_latency_ns + transfer_ns(2 * size_bytes, d.vram_bandwidth), duration_max_ns);
+    return {.fixed_ns = std::min(d.copy_latency_ns + transfer_ns(bytes, d.vram_bandwidth), duration_max_ns)};
 }
 
-u64 fill_duration_ns(const device_config &d, u64 size_bytes)
+} // namespace
+
+job_time time_of_vram_copy(const device_config &d, u64 size_bytes)
 {
-    return std::min(d.copy_latency_ns + transfer_ns(size_bytes, d.vram_bandwidth), duration_max_ns);
+    return within_vram(d, 2 * size_bytes);
+}
+
+job_time time_of_fill(const device_config &d, u64 size_bytes)
+{
+    return within_vram(d, size_bytes);
 }
 
 } // namespace vramlab::gpu

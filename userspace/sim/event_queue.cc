@@ -20,6 +20,15 @@ void event_queue::push(u64 time_ns, u32 rank, u64 seqno, event_handler &h)
     std::push_heap(heap_.begin(), heap_.end(), later);
 }
 
+void event_queue::reschedule(u64 time_ns, event_handler &h)
+{
+    const auto e = std::find_if(heap_.begin(), heap_.end(), [&](const entry &x) { return x.handler == &h; });
+    if (e == heap_.end() || time_ns < now_ns_)
+        throw std::logic_error("event_queue: no such event, or one in the past");
+    e->time_ns = time_ns;
+    std::make_heap(heap_.begin(), heap_.end(), later); // a handful of entries
+}
+
 void event_queue::run_next()
 {
     if (heap_.empty())

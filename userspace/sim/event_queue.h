@@ -30,6 +30,9 @@ public:
     // time_ns is not before now; a time that is now fires with the next run_next().
     void push(u64 time_ns, u32 rank, u64 seqno, event_handler &h);
 
+    // Moves the entry of h, of which there must be one, and only one.
+    void reschedule(u64 time_ns, event_handler &h);
+
     bool empty() const { return heap_.empty(); }
     // Time of the next entry, never_ns if there is none.
     u64 next_ns() const { return heap_.empty() ? never_ns : heap_.front().time_ns; }

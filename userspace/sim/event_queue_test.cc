@@ -52,6 +52,24 @@ TEST(event_queue, clock_neither_goes_back_nor_passes_an_event)
     EXPECT_THROW(q.run_next(), std::logic_error);
 }
 
+TEST(event_queue, an_event_may_be_moved_to_and_fro)
+{
+    sim::event_queue q;
+    std::vector<int> out;
+    recorder a(1, out), b(2, out);
+    q.push(10, 0, 0, a);
+    q.push(20, 1, 0, b);
+    q.reschedule(30, a);
+    EXPECT_EQ(q.next_ns(), 20u);
+    q.run_next();
+    q.reschedule(20, a); // now
+    EXPECT_THROW(q.reschedule(19, a), std::logic_error);
+    EXPECT_THROW(q.reschedule(40, b), std::logic_error); // it has fired
+    q.run_next();
+    EXPECT_EQ(out, (std::vector<int>{2, 1}));
+    EXPECT_EQ(q.now_ns(), 20u);
+}
+
 // An event that fires may push another one for the same moment.
 TEST(event_queue, events_may_push_events)
 {

@@ -22,6 +22,7 @@ void read_device(fields f, device_config &d)
     d.link_bandwidth = f.integer("link_bandwidth", 0, any, d.link_bandwidth);
     d.copy_latency_ns = f.integer("copy_latency_ns", 0, any, d.copy_latency_ns);
     d.log2_max_mbps = static_cast<u32>(f.integer("log2_max_mbps", 0, log2_max_mbps_max, d.log2_max_mbps));
+    d.overlap = f.boolean("overlap", d.overlap);
     f.done();
 }
 

@@ -97,6 +97,7 @@ device_config parse_device(const toml::table &table, const std::string &file, co
     d.link_bandwidth = f.size("link_bandwidth", bandwidth_min, bandwidth_max, d.link_bandwidth);
     d.copy_latency_ns = f.time("copy_latency", 0, copy_latency_max_ns, d.copy_latency_ns);
     d.log2_max_mbps = f.integer32("log2_max_mbps", 0, log2_max_mbps_max, d.log2_max_mbps);
+    d.overlap = f.boolean("overlap", d.overlap);
     f.done();
     return d;
 }

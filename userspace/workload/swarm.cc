@@ -92,6 +92,7 @@ void swarm_generator::make_system()
     d.link_bandwidth = rng_.between(1, 32) * GiB;
     d.copy_latency_ns = rng_.below(20000);
     d.log2_max_mbps = chance(70) ? 3 : static_cast<u32>(rng_.below(14));
+    d.overlap = chance(50);
     if (chance(80))
         for (const char *path : {"user", "user/game", "user/desktop", "batch"}) {
             cgroup_config c;

@@ -41,6 +41,11 @@ public:
         if (mask || required)
             print(key, "\"{}\"", domains_text(mask));
     }
+    void set(const char *key, bool is_set)
+    {
+        if (is_set)
+            print(key, "true");
+    }
     void flags(const char *key, u32 mask)
     {
         if (mask)

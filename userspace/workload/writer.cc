@@ -27,6 +27,7 @@ void write_device(write_codec &c, const device_config &d)
     c.integer("link_bandwidth", d.link_bandwidth, 0, 0);
     c.integer("copy_latency_ns", d.copy_latency_ns, 0, 0);
     c.integer("log2_max_mbps", d.log2_max_mbps, 0, 0);
+    c.set("overlap", d.overlap);
 }
 
 void write_expectation(write_codec &c, const expectation &e)

@@ -34,9 +34,13 @@ ordered_json system_json(const system_config &s)
 {
     const device_config &d = s.device;
     ordered_json j;
-    j["device"] = {{"vram_bytes", d.vram_size_bytes},      {"gtt_bytes", d.gtt_size_bytes},
-                   {"vram_bandwidth", d.vram_bandwidth},   {"link_bandwidth", d.link_bandwidth},
-                   {"copy_latency_ns", d.copy_latency_ns}, {"log2_max_mbps", d.log2_max_mbps}};
+    j["device"] = {{"vram_bytes", d.vram_size_bytes},
+                   {"gtt_bytes", d.gtt_size_bytes},
+                   {"vram_bandwidth", d.vram_bandwidth},
+                   {"link_bandwidth", d.link_bandwidth},
+                   {"copy_latency_ns", d.copy_latency_ns},
+                   {"log2_max_mbps", d.log2_max_mbps},
+                   {"overlap", d.overlap}};
     j["cgroups"] = ordered_json::array();
     for (const cgroup_config &c : s.cgroups) {
         ordered_json g{{"path", c.path}, {"min_bytes", c.min_bytes}, {"low_bytes", c.low_bytes}};

@@ -13,6 +13,7 @@ function factsOf(scenario) {
     fact("VRAM", `${formatBytes(d.vram_bytes)} at ${formatRate(d.vram_bandwidth)}`),
     fact("system memory (GTT)", formatBytes(d.gtt_bytes)),
     fact("link", `${formatRate(d.link_bandwidth)} each way, ${formatDuration(d.copy_latency_ns)} more a copy`),
+    fact("jobs", d.overlap ? "compute and read VRAM and the link at the same time" : "compute, then read VRAM, then the link"),
     fact("move budget", `${formatBytes(2 ** d.log2_max_mbps * MIB)}/s`),
     fact("processes", scenario.system.processes.map(p => processName(scenario, p.process) + (p.cgroup ? ` (cgroup ${p.cgroup})` : "")).join(", ")),
     fact("cgroups", cgroups.join("; ")),
