@@ -22,6 +22,7 @@ void add_report_command(CLI::App &app, int &status);
 void add_sweep_command(CLI::App &app, int &status);
 void add_cliff_command(CLI::App &app, int &status);
 void add_calibrate_command(CLI::App &app, int &status);
+void add_latency_command(CLI::App &app, int &status);
 void add_list_command(CLI::App &app, int &status);
 
 } // namespace vramlab::cli

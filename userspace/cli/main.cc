@@ -25,6 +25,7 @@ int main(int argc, char **argv)
     cli::add_sweep_command(app, status);
     cli::add_cliff_command(app, status);
     cli::add_calibrate_command(app, status);
+    cli::add_latency_command(app, status);
     cli::add_explain_command(app, status);
     cli::add_expand_command(app, status);
     cli::add_cases_command(app, status);

@@ -4,10 +4,12 @@
 // errors are parse_error.
 #pragma once
 
+#include "base/cache_config.h"
 #include "base/request.h"
 #include "workload/parse_error.h"
 #include "workload/workload.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -154,12 +156,16 @@ struct scenario {
     u64 seed = 1;
     u32 scale = 1; // divides sizes, limits and bandwidths
     device_config device;
+    std::optional<cache_config> caches; // for chains of reads; frames have hit rates of their own
     std::vector<cgroup_config> cgroups;
     std::vector<process_spec> processes;
     std::vector<timed_event> events; // by time, then as written
     std::vector<scripted_step> steps;
     std::vector<expectation> expectations;
 };
+
+// A file of a device alone, or a scenario's. Throws parse_error, also if it has no caches.
+cache_config read_caches(const std::string &path, const std::vector<setting> &settings = {});
 
 // One parameter of a scenario's [sweep], with the values to try.
 struct sweep_axis {

@@ -66,42 +66,6 @@ expectation parse_expectation(const toml::table &table, const std::string &file)
     return e;
 }
 
-device_config parse_device(const toml::table &table, const std::string &file, const std::string &device_dir)
-{
-    toml_fields f(table, file, "device");
-    device_config d;
-
-    // A named device first, then what the scenario says of its own.
-    if (f.has("file")) {
-        const std::string name = f.name("file");
-        const std::string path = fmt::format("{}/{}.toml", device_dir, name);
-
-        if (device_dir.empty())
-            f.fail("file", fmt::format("is \"{}\"", name),
-                   "the device itself: there is no directory of devices here");
-        toml::table root = parse_toml(read_text(path), path);
-        toml_fields top(root, path, "");
-
-        top.integer("vramlab", format_version, format_version);
-        top.text("source", text_max_bytes, "");
-        const toml::table *device = top.table("device");
-
-        top.done();
-        if (!device || device->contains("file"))
-            top.fail("no device", "a table [device] without key \"file\"");
-        d = parse_device(*device, path, {});
-    }
-    d.vram_size_bytes = f.size("vram_size", page_bytes, size_max_bytes, d.vram_size_bytes);
-    d.gtt_size_bytes = f.size("gtt_size", page_bytes, size_max_bytes, d.gtt_size_bytes);
-    d.vram_bandwidth = f.size("vram_bandwidth", bandwidth_min, bandwidth_max, d.vram_bandwidth);
-    d.link_bandwidth = f.size("link_bandwidth", bandwidth_min, bandwidth_max, d.link_bandwidth);
-    d.copy_latency_ns = f.time("copy_latency", 0, copy_latency_max_ns, d.copy_latency_ns);
-    d.log2_max_mbps = f.integer32("log2_max_mbps", 0, log2_max_mbps_max, d.log2_max_mbps);
-    d.overlap = f.boolean("overlap", d.overlap);
-    f.done();
-    return d;
-}
-
 scenario parse_scenario(std::string_view text, const std::string &file, const std::vector<setting> &settings,
                         const std::string &dir)
 {
@@ -118,7 +82,9 @@ scenario parse_scenario(std::string_view text, const std::string &file, const st
 
     if (!device)
         f.fail("no table [device]", "it");
-    s.device = parse_device(*device, file, dir.empty() ? dir : dir + "/devices");
+    parsed_device d = parse_device(*device, file, dir.empty() ? dir : dir + "/devices");
+    s.device = d.device;
+    s.caches = d.caches;
     for (const toml::table *t : f.tables("cgroup", cgroup_max))
         s.cgroups.push_back(parse_cgroup_table(*t, file));
     for (const toml::table *t : f.tables("process", process_max))

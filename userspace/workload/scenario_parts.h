@@ -5,9 +5,16 @@
 #include "workload/scenario.h"
 #include "workload/toml_fields.h"
 
+#include <optional>
+
 namespace vramlab::workload {
 
-device_config parse_device(const toml::table &table, const std::string &file, const std::string &device_dir);
+struct parsed_device {
+    device_config device;
+    std::optional<cache_config> caches;
+};
+
+parsed_device parse_device(const toml::table &table, const std::string &file, const std::string &device_dir);
 cgroup_config parse_cgroup_table(const toml::table &table, const std::string &file);
 process_spec parse_process(const toml::table &table, const std::string &file);
 group_config parse_group(const toml::table &table, const std::string &file, const std::string &process);
