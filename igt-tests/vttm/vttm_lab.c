@@ -30,6 +30,7 @@ static const struct {
 	{ "link-bandwidth-without-end", { GOOD, .link_bandwidth = ~0ull } },
 	{ "latency-without-end", { GOOD, .copy_latency_ns = ~0ull } },
 	{ "budget-without-end", { GOOD, .log2_max_mbps = ~0u } },
+	{ "next-flag", { GOOD, .flags = 1u << 3 } },
 	{ "unknown-flag", { GOOD, .flags = 1u << 31 } },
 };
 

@@ -186,7 +186,6 @@ void kernel_backend::reset(const system_config &s)
             a.process.call(close_all);
     processes_.clear();
     owners_.clear();
-    translator_.reset();
     set_mechanism("exec_retry", options_.mechanisms.retry);
     set_mechanism("throttle", options_.mechanisms.throttle);
     const bool throttles = options_.mechanisms.throttle;
@@ -231,8 +230,8 @@ void kernel_backend::after_call(bool clock_may_move, bool by_system)
     if (!sink_)
         return;
     lab_.read_events(records_);
-    const auto cause = [&](u32 task) { return by_system ? event_cause() : cause_of(task); };
-    translator_.translate(records_, now_ns(), cause, *sink_);
+    translate_events(
+        records_, by_system, [&](u32 task) { return cause_of(task); }, *sink_);
 }
 
 // A task is the number of a process; running freely, the pid of the agent that acts for it.
@@ -483,10 +482,8 @@ std::string kernel_backend::state()
 
 void kernel_backend::set_event_sink(events::event_sink *sink)
 {
-    if (!sink_ && sink) {
+    if (!sink_ && sink)
         lab_.read_events(records_); // what came before is nobody's
-        translator_.reset();
-    }
     sink_ = sink;
 }
 

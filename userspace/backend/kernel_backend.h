@@ -93,7 +93,6 @@ private:
     u64 now_ns_ = 0;
     events::event_sink *sink_ = nullptr;
     std::vector<drm_vttm_event> records_;
-    event_translator translator_;
 };
 
 } // namespace vramlab::backend

@@ -3,7 +3,6 @@
 
 #include "backend/system_error.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -75,7 +74,8 @@ int vttm_lab::reset(const device_config &d, bool virtual_clock)
     c.link_bandwidth = d.link_bandwidth;
     c.copy_latency_ns = d.copy_latency_ns;
     c.log2_max_mbps = d.log2_max_mbps;
-    c.flags = DRM_VTTM_LAB_CONFIG_NO_CONTENTS | (virtual_clock ? DRM_VTTM_LAB_CONFIG_VIRTUAL_CLOCK : 0);
+    c.flags = DRM_VTTM_LAB_CONFIG_NO_CONTENTS | (virtual_clock ? DRM_VTTM_LAB_CONFIG_VIRTUAL_CLOCK : 0) |
+              (d.overlap ? DRM_VTTM_LAB_CONFIG_OVERLAP : 0);
     return call(DRM_VTTM_LAB_RESET, 0, reinterpret_cast<std::uintptr_t>(&c));
 }
 
@@ -155,19 +155,8 @@ events::event start_of(const drm_vttm_event &r, const event_cause &cause)
     return e;
 }
 
-} // namespace
-
-void event_translator::deliver_until(u64 time_ns, events::event_sink &sink)
-{
-    const auto end = std::find_if(ahead_.begin(), ahead_.end(),
-                                  [&](const events::event &e) { return e.time_ns > time_ns; });
-    std::for_each(ahead_.begin(), end, [&](const events::event &e) { sink.record(e); });
-    ahead_.erase(ahead_.begin(), end);
-}
-
 // The log has no record of a decision to evict; that it was taken, and in whose request, the move shows.
-void event_translator::translate_move(const drm_vttm_event &r, const event_cause &cause,
-                                      events::event_sink &sink)
+void translate_move(const drm_vttm_event &r, const event_cause &cause, events::event_sink &sink)
 {
     events::event e = start_of(r, cause);
     e.bo = r.tag;
@@ -185,40 +174,28 @@ void event_translator::translate_move(const drm_vttm_event &r, const event_cause
     sink.record(e);
 }
 
-// The kernel knows a job's times beforehand; what lies ahead of the clock has not happened yet.
-void event_translator::translate_job(const drm_vttm_event &r, const event_cause &cause)
+void translate_job(const drm_vttm_event &r, const event_cause &cause, events::event_sink &sink)
 {
     events::event e = start_of(r, cause);
-    e.type = events::event_type::job_start;
-    e.time_ns = r.start_ns;
+    e.type = r.type == DRM_VTTM_EVENT_JOB_START ? events::event_type::job_start : events::event_type::job_end;
     e.a = r.from;
     (r.to == 0 ? e.b : e.bo) = r.tag;
     e.c = r.bytes;
     e.flag = static_cast<u8>(r.to);
-    expect(e);
-    e.type = events::event_type::job_end;
-    e.time_ns = r.end_ns;
-    expect(e);
+    sink.record(e);
 }
 
-void event_translator::expect(const events::event &e)
-{
-    const auto at = std::find_if(ahead_.begin(), ahead_.end(),
-                                 [&](const events::event &o) { return o.time_ns > e.time_ns; });
-    ahead_.insert(at, e);
-}
+} // namespace
 
-void event_translator::translate(const std::vector<drm_vttm_event> &records, u64 now_ns,
-                                 const std::function<event_cause(u32)> &cause_of, events::event_sink &sink)
+void translate_events(const std::vector<drm_vttm_event> &records, bool by_system,
+                      const std::function<event_cause(u32)> &cause_of, events::event_sink &sink)
 {
     for (const drm_vttm_event &r : records) {
-        deliver_until(r.time_ns, sink);
         if (r.type == DRM_VTTM_EVENT_MOVE)
-            translate_move(r, cause_of(r.task), sink);
-        else if (r.type == DRM_VTTM_EVENT_JOB)
-            translate_job(r, cause_of(r.task));
+            translate_move(r, by_system ? event_cause() : cause_of(r.task), sink);
+        else if (r.type == DRM_VTTM_EVENT_JOB_START || r.type == DRM_VTTM_EVENT_JOB_END)
+            translate_job(r, cause_of(r.task), sink);
     }
-    deliver_until(now_ns, sink);
 }
 
 } // namespace vramlab::backend

@@ -62,21 +62,10 @@ struct event_cause {
     u64 bo = 0;
 };
 
-// Event records of the kernel as events. Start and end of a job are reported when the clock has reached them.
-class event_translator {
-public:
-    void reset() { ahead_.clear(); }
-    // cause_of: of what a task (or pid) has under way.
-    void translate(const std::vector<drm_vttm_event> &records, u64 now_ns,
-                   const std::function<event_cause(u32)> &cause_of, events::event_sink &sink);
-
-private:
-    void translate_move(const drm_vttm_event &r, const event_cause &cause, events::event_sink &sink);
-    void translate_job(const drm_vttm_event &r, const event_cause &cause);
-    void expect(const events::event &e);
-    void deliver_until(u64 time_ns, events::event_sink &sink);
-
-    std::vector<events::event> ahead_; // starts and ends of jobs to come, by time
-};
+// Event records of the kernel as events, in the order and with the time in which they were recorded. A job
+// belongs to who caused it, whoever's call it starts or ends in. by_system: what else is there was caused by
+// no process. cause_of: of what a task (or pid) has under way or did last.
+void translate_events(const std::vector<drm_vttm_event> &records, bool by_system,
+                      const std::function<event_cause(u32)> &cause_of, events::event_sink &sink);
 
 } // namespace vramlab::backend

@@ -8,14 +8,13 @@ namespace {
 
 using events::event_type;
 
-drm_vttm_event job(u64 seqno, u64 start_ns, u64 end_ns)
+drm_vttm_event job(u32 type, u64 seqno, u64 time_ns)
 {
     drm_vttm_event r{};
-    r.type = DRM_VTTM_EVENT_JOB;
+    r.type = type;
+    r.time_ns = time_ns;
     r.tag = seqno;
     r.bytes = 100;
-    r.start_ns = start_ns;
-    r.end_ns = end_ns;
     r.vm = 3;
     r.task = 7;
     return r;
@@ -52,31 +51,43 @@ std::vector<std::pair<event_type, u64>> types_and_times(const events::event_log 
     return out;
 }
 
-TEST(event_translator, what_lies_ahead_of_the_clock_has_not_happened)
+TEST(translate_events, in_the_order_of_the_records)
 {
-    event_translator translator;
     events::event_log log;
-    translator.translate({job(1, 0, 50), job(2, 50, 90)}, 40, cause_of, log);
-    EXPECT_EQ(types_and_times(log), (std::vector<std::pair<event_type, u64>>{{event_type::job_start, 0}}));
-    translator.translate({move_out(5, 60, 8, false)}, 60, cause_of, log);
-    translator.translate({}, 90, cause_of, log);
+    translate_events({job(DRM_VTTM_EVENT_JOB_START, 1, 0), job(DRM_VTTM_EVENT_JOB_END, 1, 50),
+                      job(DRM_VTTM_EVENT_JOB_START, 2, 50), move_out(5, 60, 8, false),
+                      job(DRM_VTTM_EVENT_JOB_END, 2, 90), job(DRM_VTTM_EVENT_JOB, 3, 95)},
+                     false, cause_of, log);
     EXPECT_EQ(types_and_times(log), (std::vector<std::pair<event_type, u64>>{{event_type::job_start, 0},
                                                                              {event_type::job_end, 50},
                                                                              {event_type::job_start, 50},
                                                                              {event_type::move, 60},
                                                                              {event_type::job_end, 90}}));
-    EXPECT_EQ(log.events()[0].process, 2u);
-    EXPECT_EQ(log.events()[0].b, 1u);
-    EXPECT_EQ(log.events()[0].c, 100u);
+    for (std::size_t i : {0, 1}) {
+        EXPECT_EQ(log.events()[i].process, 2u);
+        EXPECT_EQ(log.events()[i].vm, 3u);
+        EXPECT_EQ(log.events()[i].b, 1u);
+        EXPECT_EQ(log.events()[i].c, 100u);
+    }
 }
 
-TEST(event_translator, an_eviction_names_who_needed_the_room)
+TEST(translate_events, what_the_system_moves_is_nobodys_but_jobs_are_somebodys)
 {
-    event_translator translator;
     events::event_log log;
-    translator.translate(
+    translate_events({move_out(5, 1, 7, true), job(DRM_VTTM_EVENT_JOB_START, 1, 2)}, true, cause_of, log);
+    ASSERT_EQ(log.events().size(), 3u);
+    EXPECT_EQ(log.events()[0].process, 0u);
+    EXPECT_EQ(log.events()[0].bo2, 0u);
+    EXPECT_EQ(log.events()[1].process, 0u);
+    EXPECT_EQ(log.events()[2].process, 2u);
+}
+
+TEST(translate_events, an_eviction_names_who_needed_the_room)
+{
+    events::event_log log;
+    translate_events(
         {move_out(5, 1, 7, true), move_out(6, 2, 8, true), move_out(9, 3, 1, true), move_out(4, 4, 7, false)},
-        4, cause_of, log);
+        false, cause_of, log);
     ASSERT_EQ(log.events().size(), 7u);
     const u64 bos[] = {5, 6, 9};
     const u64 for_bos[] = {20, 0, 0};
@@ -94,16 +105,6 @@ TEST(event_translator, an_eviction_names_who_needed_the_room)
     }
     EXPECT_EQ(log.events()[6].type, event_type::move);
     EXPECT_EQ(log.events()[6].flag, 0u);
-}
-
-TEST(event_translator, reset_forgets_what_was_to_come)
-{
-    event_translator translator;
-    events::event_log log;
-    translator.translate({job(1, 10, 50)}, 5, cause_of, log);
-    translator.reset();
-    translator.translate({}, 100, cause_of, log);
-    EXPECT_TRUE(log.events().empty());
 }
 
 } // namespace

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 // A trace of vttm under its virtual clock, with the times of that clock instead of the tracer's, which show
-// how long the machine computed. vttm's events say the time (time_ns); its jobs end when vttm_job_run said
-// that they would (end_ns). Everything else gets the time of what was before it.
+// how long the machine computed. vttm's events say the time (time_ns), among them those of the starts and
+// ends of jobs, after which fences signal. Everything else gets the time of what was before it.
 #pragma once
 
 #include "trace/reader.h"
 
 #include <memory>
-#include <unordered_map>
 #include <utility>
 
 namespace vramlab::gputrace {
@@ -28,14 +27,11 @@ public:
     u64 went_back() const { return went_back_; }
 
 private:
-    enum class kind : u8 { unknown, other, timed, job_run, signaled };
-    static kind kind_of(const trace::event_format &f);
+    enum class kind : u8 { unknown, other, timed };
     void tell(u64 time_ns);
-    void follow(const trace::record &r, kind k);
 
     std::unique_ptr<trace::trace_reader> in_;
-    std::vector<kind> kinds_;                  // by format's ID
-    std::unordered_map<u64, u64> end_of_jobs_; // by context and seqno of the engine's fence: until signaled
+    std::vector<kind> kinds_; // by format's ID
     u64 now_ns_ = 0;
     u64 told_ = 0;
     u64 went_back_ = 0;

@@ -28,19 +28,19 @@ std::vector<seen> all_of(trace::trace_reader &in)
     return out;
 }
 
-void run_job(trace_builder &b, u64 at, u64 context, u64 seqno, u64 end_ns)
+void job(trace_builder &b, u64 at, const char *what, u64 time_ns)
 {
-    b.event(at, 60, "vttm_job_run",
-            {{"start_ns", end_ns - 10}, {"end_ns", end_ns}, {"context", context}, {"seqno", seqno}});
+    b.event(at, 60, what,
+            {{"time_ns", time_ns}, {"start_ns", u64{1}}, {"context", u64{16}}, {"seqno", u64{1}}});
 }
 
-void signal(trace_builder &b, u64 at, const char *driver, u64 context, u64 seqno)
+void signal(trace_builder &b, u64 at)
 {
     b.event(at, 0, "dma_fence_signaled",
-            {{"driver", std::string(driver)},
+            {{"driver", std::string("vttm")},
              {"timeline", std::string("gfx")},
-             {"context", context},
-             {"seqno", seqno}});
+             {"context", u64{16}},
+             {"seqno", u64{1}}});
 }
 
 TEST(device_clock, follows_what_vttm_tells)
@@ -48,23 +48,22 @@ TEST(device_clock, follows_what_vttm_tells)
     trace_builder b;
     b.event(1000, 10, "sched_switch", {{"x", u64{1}}});
     b.event(2000, 10, "vttm_submit", {{"time_ns", u64{50}}});
-    run_job(b, 2100, 16, 1, 900);
-    run_job(b, 2200, 16, 2, 1700);
-    signal(b, 3000, "drm_sched", 16, 1); // another driver's context of that number
-    signal(b, 3100, "vttm", 16, 1);
-    signal(b, 3200, "vttm", 16, 1); // known no more
+    job(b, 2100, "vttm_job_run", 50);
+    signal(b, 2200); // somebody else's
+    job(b, 3000, "vttm_job_end", 900);
+    signal(b, 3100);
     b.event(3300, 10, "sched_switch", {{"x", u64{1}}});
-    signal(b, 3400, "vttm", 16, 2);
-    b.event(3500, 10, "vttm_submit", {{"time_ns", u64{1600}}}); // back
-    b.event(3600, 10, "vttm_submit", {{"time_ns", u64{1701}}});
+    job(b, 3400, "vttm_job_run", 900);
+    b.event(3500, 10, "vttm_submit", {{"time_ns", u64{800}}}); // back
+    b.event(3600, 10, "vttm_submit", {{"time_ns", u64{901}}});
     device_clock clock(open(b.finish()));
-    const std::vector<seen> expected = {
-        {0, "sched_switch", 10},        {50, "vttm_submit", 10},       {50, "vttm_job_run", 60},
-        {50, "vttm_job_run", 60},       {50, "dma_fence_signaled", 0}, {900, "dma_fence_signaled", 0},
-        {900, "dma_fence_signaled", 0}, {900, "sched_switch", 10},     {1700, "dma_fence_signaled", 0},
-        {1700, "vttm_submit", 10},      {1701, "vttm_submit", 10}};
+    const std::vector<seen> expected = {{0, "sched_switch", 10},   {50, "vttm_submit", 10},
+                                        {50, "vttm_job_run", 60},  {50, "dma_fence_signaled", 0},
+                                        {900, "vttm_job_end", 60}, {900, "dma_fence_signaled", 0},
+                                        {900, "sched_switch", 10}, {900, "vttm_job_run", 60},
+                                        {900, "vttm_submit", 10},  {901, "vttm_submit", 10}};
     EXPECT_EQ(all_of(clock), expected);
-    EXPECT_EQ(clock.told(), 5u);
+    EXPECT_EQ(clock.told(), 6u);
     EXPECT_EQ(clock.went_back(), 1u);
 }
 

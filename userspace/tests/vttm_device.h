@@ -105,6 +105,7 @@ public:
         u64 compute_ns = 1000;
         u32 engine = DRM_VTTM_ENGINE_GFX;
         u64 seqno = 0;
+        std::vector<drm_vttm_submit_touch> touches = {};
     };
     int submit_job(job &what) const
     {
@@ -119,6 +120,9 @@ public:
         args.syncs = reinterpret_cast<std::uintptr_t>(what.syncs.data());
         args.sync_count = static_cast<u32>(what.syncs.size());
         args.sync_stride = sizeof(drm_vttm_sync);
+        args.touches = reinterpret_cast<std::uintptr_t>(what.touches.data());
+        args.touch_count = static_cast<u32>(what.touches.size());
+        args.touch_stride = sizeof(drm_vttm_submit_touch);
         args.ops = reinterpret_cast<std::uintptr_t>(what.ops.data());
         args.op_count = static_cast<u32>(what.ops.size());
         args.op_stride = sizeof(drm_vttm_op);

@@ -344,11 +344,11 @@ struct drm_vttm_vm_set_label {
 /**
  * struct drm_vttm_vm_get_state - Arguments of DRM_IOCTL_VTTM_VM_GET_STATE.
  *
- * A job that takes longer than the device's timeout hangs. It ends then, with
- * -ETIMEDOUT, and the VM is banned: its other jobs end with -ECANCELED, and
- * submissions fail with that. What BOs hold that these jobs write to is
- * undefined. Jobs of other VMs are not concerned. The VM of another file of the
- * device is a new one.
+ * A job that would take longer than the device's timeout with the link to itself
+ * hangs. It ends then, with -ETIMEDOUT, and the VM is banned: its other jobs end
+ * with -ECANCELED, and submissions fail with that. What BOs hold that these jobs
+ * write to is undefined. Jobs of other VMs are not concerned. The VM of another
+ * file of the device is a new one.
  */
 struct drm_vttm_vm_get_state {
 	/** @flags: Returned DRM_VTTM_VM_STATE_*. */
@@ -448,34 +448,43 @@ struct drm_vttm_lab_config {
 #define DRM_VTTM_LAB_CONFIG_VIRTUAL_CLOCK	(1u << 0)
 /* Keep no contents: copies and fills take their time but move no data. */
 #define DRM_VTTM_LAB_CONFIG_NO_CONTENTS		(1u << 1)
+/* A job computes, reads video memory and uses the link at the same time. */
+#define DRM_VTTM_LAB_CONFIG_OVERLAP		(1u << 2)
 };
 
 enum drm_vttm_event_type {
 	/** @DRM_VTTM_EVENT_MOVE: A BO changed its domain. */
 	DRM_VTTM_EVENT_MOVE = 1,
-	/** @DRM_VTTM_EVENT_JOB: A job, copy or fill started on its engine. */
+	/**
+	 * @DRM_VTTM_EVENT_JOB: A job was given to its engine, with times that
+	 * are no longer known then. Not recorded any more.
+	 */
 	DRM_VTTM_EVENT_JOB,
+	/** @DRM_VTTM_EVENT_JOB_START: A job, copy or fill starts to run. */
+	DRM_VTTM_EVENT_JOB_START,
+	/** @DRM_VTTM_EVENT_JOB_END: One that ran ends. */
+	DRM_VTTM_EVENT_JOB_END,
 };
 
 /** struct drm_vttm_event - One record of the event log. */
 struct drm_vttm_event {
 	/** @time_ns: Device clock when recorded. */
 	__u64 time_ns;
-	/** @tag: MOVE: tag of the BO. JOB: tag of the BO, or the seqno. */
+	/** @tag: MOVE: tag of the BO. JOB_*: tag of the BO, or the seqno. */
 	__u64 tag;
-	/** @bytes: MOVE: size. JOB: bytes over the link. */
+	/** @bytes: MOVE: size. JOB_*: bytes over the link. */
 	__u64 bytes;
-	/** @start_ns: JOB: start. */
+	/** @start_ns: JOB_*: when it started; @time_ns may be later. */
 	__u64 start_ns;
-	/** @end_ns: JOB: end. */
+	/** @end_ns: JOB_END: when it ended, likewise. */
 	__u64 end_ns;
 	/** @type: enum drm_vttm_event_type. */
 	__u32 type;
 	/** @vm: Label of the VM that the BO or job belongs to, or ~0. */
 	__u32 vm;
-	/** @from: MOVE: DRM_VTTM_DOMAIN_*, 0 for none. JOB: 0 gfx, 1 copy, 2 compute. */
+	/** @from: MOVE: DRM_VTTM_DOMAIN_*, 0 for none. JOB_*: 0 gfx, 1 copy, 2 compute. */
 	__u32 from;
-	/** @to: MOVE: DRM_VTTM_DOMAIN_*. JOB: 0 job, 1 copy, 2 fill. */
+	/** @to: MOVE: DRM_VTTM_DOMAIN_*. JOB_*: 0 job, 1 copy, 2 fill. */
 	__u32 to;
 	/** @evict: MOVE: 1 for an eviction. */
 	__u32 evict;

@@ -10,7 +10,6 @@
 #include <drm/drm_print.h>
 #include <drm/ttm/ttm_bo.h>
 
-#include "vttm_ctx.h"
 #include "vttm_drv.h"
 
 /**
@@ -141,34 +140,29 @@ static void settle_locked(struct vttm_device *vdev)
 	} while (reap(vdev));
 }
 
-/** struct vttm_signal_work - A fence to be signaled. */
-struct vttm_signal_work {
+/** struct vttm_expire_work - A job ends. */
+struct vttm_expire_work {
 	/** @base: The work. */
 	struct work_struct base;
-	/** @fence: The fence. */
-	struct vttm_fence *fence;
+	/** @engine: The engine that runs it. */
+	struct vttm_engine *engine;
 };
 
-static void signal_work(struct work_struct *base)
+static void expire_work(struct work_struct *base)
 {
-	struct vttm_signal_work *work = container_of(base, struct vttm_signal_work, base);
-
-	if (work->fence->hung)
-		vttm_ctx_hang(work->fence->engine->vdev, work->fence);
-	else
-		vttm_fence_end(work->fence, 0);
+	vttm_engine_expire(container_of(base, struct vttm_expire_work, base)->engine);
 }
 
 /*
  * One fence can make several entities ready, one after another. Signal it where
  * the schedulers run, lest they choose between the first of these only.
  */
-static void signal_fence(struct vttm_device *vdev, struct vttm_fence *fence)
+static void expire(struct vttm_engine *engine)
 {
-	struct vttm_signal_work work = { .fence = fence };
+	struct vttm_expire_work work = { .engine = engine };
 
-	INIT_WORK_ONSTACK(&work.base, signal_work);
-	queue_work(vdev->submit_wq, &work.base);
+	INIT_WORK_ONSTACK(&work.base, expire_work);
+	queue_work(engine->vdev->submit_wq, &work.base);
 	flush_work(&work.base);
 	destroy_work_on_stack(&work.base);
 }
@@ -176,16 +170,17 @@ static void signal_fence(struct vttm_device *vdev, struct vttm_fence *fence)
 /* Go to the next event, but not beyond @limit_ns. */
 static bool step_locked(struct vttm_device *vdev, u64 limit_ns)
 {
-	struct vttm_fence *fence;
+	struct vttm_engine *engine;
+	u64 end_ns;
 
 	lockdep_assert_held(&vdev->clock.lock);
 
-	fence = vttm_engines_pop_next(vdev, limit_ns);
-	if (!fence)
+	engine = vttm_engines_next(vdev, &end_ns);
+	if (!engine || end_ns > limit_ns)
 		return false;
 
-	WRITE_ONCE(vdev->clock.now_ns, fence->end_ns);
-	signal_fence(vdev, fence);
+	WRITE_ONCE(vdev->clock.now_ns, end_ns);
+	expire(engine);
 	settle_locked(vdev);
 	return true;
 }

@@ -45,6 +45,10 @@ static unsigned int num_crtcs = 1;
 module_param(num_crtcs, uint, 0444);
 MODULE_PARM_DESC(num_crtcs, "CRTCs, each with a monitor (default: 1, 0: no display, at most 4)");
 
+static bool overlap;
+module_param(overlap, bool, 0444);
+MODULE_PARM_DESC(overlap, "Let jobs compute and read memory at the same time (default: N)");
+
 static bool virtual_clock;
 module_param(virtual_clock, bool, 0444);
 MODULE_PARM_DESC(virtual_clock, "Let time advance by modelled durations only (default: N)");
@@ -75,6 +79,7 @@ void vttm_config_init_default(struct vttm_config *config)
 		.job_timeout_ns = default_job_timeout_ns(virtual_clock),
 		.num_crtcs = num_crtcs,
 		.virtual_clock = virtual_clock,
+		.overlap = overlap,
 	};
 }
 
@@ -89,7 +94,8 @@ int vttm_config_init_from_uapi(struct vttm_config *config,
 			       const struct drm_vttm_lab_config *args)
 {
 	if (args->flags & ~(DRM_VTTM_LAB_CONFIG_VIRTUAL_CLOCK |
-			    DRM_VTTM_LAB_CONFIG_NO_CONTENTS))
+			    DRM_VTTM_LAB_CONFIG_NO_CONTENTS |
+			    DRM_VTTM_LAB_CONFIG_OVERLAP))
 		return -EINVAL;
 
 	*config = (struct vttm_config) {
@@ -101,6 +107,7 @@ int vttm_config_init_from_uapi(struct vttm_config *config,
 		.log2_max_mbps = args->log2_max_mbps,
 		.virtual_clock = args->flags & DRM_VTTM_LAB_CONFIG_VIRTUAL_CLOCK,
 		.no_contents = args->flags & DRM_VTTM_LAB_CONFIG_NO_CONTENTS,
+		.overlap = args->flags & DRM_VTTM_LAB_CONFIG_OVERLAP,
 	};
 	config->job_timeout_ns = default_job_timeout_ns(config->virtual_clock);
 

@@ -33,6 +33,8 @@ struct vttm_config {
 	bool virtual_clock;
 	/** @no_contents: Copies and fills take time but move no data. */
 	bool no_contents;
+	/** @overlap: A job computes and reads VRAM and the link at the same time. */
+	bool overlap;
 };
 
 void vttm_config_init_default(struct vttm_config *config);

@@ -28,7 +28,7 @@ static struct dma_fence *submit(struct vttm_device *vdev, struct vttm_bo *bo,
 
 static struct dma_fence *start_transfer(struct vttm_bo *bo, struct ttm_resource *from,
 					struct ttm_resource *to, enum vttm_job_kind kind,
-					u64 duration_ns, u64 link_bytes)
+					const struct vttm_load *load)
 {
 	struct vttm_device *vdev = to_vttm_device(bo->tbo.base.dev);
 	struct dma_fence *fence;
@@ -47,8 +47,9 @@ static struct dma_fence *start_transfer(struct vttm_bo *bo, struct ttm_resource 
 
 	job->tag = bo->tag;
 	job->vm_label = vttm_bo_vm_label(bo);
-	job->link_bytes = link_bytes;
-	job->duration_ns = vdev->config.copy_latency_ns + duration_ns;
+	job->link_bytes = load->link_ns ? bo->tbo.base.size : 0;
+	job->load = *load;
+	job->load.fixed_ns += vdev->config.copy_latency_ns;
 
 	ret = vttm_transfer_create(vdev, bo, from, to, &job->transfer);
 	if (ret) {
@@ -75,15 +76,16 @@ struct dma_fence *vttm_copy_move(struct vttm_bo *bo, struct ttm_resource *to)
 	const struct vttm_config *config = &to_vttm_device(bo->tbo.base.dev)->config;
 	struct ttm_resource *from = bo->tbo.resource;
 	u64 size = bo->tbo.base.size;
+	struct vttm_load load = {};
 
-	if (from->mem_type == TTM_PL_VRAM && to->mem_type == TTM_PL_VRAM)
-		return start_transfer(bo, from, to, VTTM_JOB_COPY,
-				      vttm_transfer_time_ns(2 * size, config->vram_bandwidth),
-				      0);
+	if (from->mem_type == TTM_PL_VRAM && to->mem_type == TTM_PL_VRAM) {
+		load.fixed_ns = vttm_transfer_time_ns(2 * size, config->vram_bandwidth);
+	} else {
+		load.link_ns = vttm_transfer_time_ns(size, config->link_bandwidth);
+		load.dir = to->mem_type == TTM_PL_VRAM ? VTTM_LINK_IN : VTTM_LINK_OUT;
+	}
 
-	return start_transfer(bo, from, to, VTTM_JOB_COPY,
-			      vttm_transfer_time_ns(size, config->link_bandwidth),
-			      size);
+	return start_transfer(bo, from, to, VTTM_JOB_COPY, &load);
 }
 
 /**
@@ -95,11 +97,11 @@ struct dma_fence *vttm_copy_move(struct vttm_bo *bo, struct ttm_resource *to)
 struct dma_fence *vttm_copy_fill(struct vttm_bo *bo)
 {
 	const struct vttm_config *config = &to_vttm_device(bo->tbo.base.dev)->config;
+	struct vttm_load load = {
+		.fixed_ns = vttm_transfer_time_ns(bo->tbo.base.size, config->vram_bandwidth),
+	};
 
-	return start_transfer(bo, NULL, bo->tbo.resource, VTTM_JOB_FILL,
-			      vttm_transfer_time_ns(bo->tbo.base.size,
-						    config->vram_bandwidth),
-			      0);
+	return start_transfer(bo, NULL, bo->tbo.resource, VTTM_JOB_FILL, &load);
 }
 
 /**

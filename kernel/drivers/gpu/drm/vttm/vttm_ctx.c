@@ -3,13 +3,13 @@
 /**
  * DOC: Hung jobs
  *
- * A job whose modelled duration exceeds the device's timeout hangs: it ends
- * when it has run for as long as the timeout, with -ETIMEDOUT. That is the
- * driver's reset: the engine goes on with the jobs of others as if nothing had
- * happened, but the VM that the job came from is banned. Its other jobs end at
- * once with -ECANCELED, on whatever engine and whether they wait for their turn
- * or for a dependency that is met, and so do submissions. The way out is to
- * open the device again.
+ * A job that would take longer than the device's timeout, with the link to
+ * itself, hangs: it ends when it has run for as long as the timeout, with
+ * -ETIMEDOUT, and doesn't use the link. That is the driver's reset: the engine
+ * goes on with the jobs of others as if nothing had happened, but the VM that
+ * the job came from is banned. Its other jobs end at once with -ECANCELED, on
+ * whatever engine and whether they wait for their turn or for a dependency that
+ * is met, and so do submissions. The way out is to open the device again.
  *
  * Which jobs hang, and when that ends, depends on the model only. Under the
  * real clock recovery is left to the scheduler's timeout handler, which the
@@ -27,6 +27,7 @@
 
 #include "vttm_ctx.h"
 #include "vttm_drv.h"
+#include "vttm_fence.h"
 #include "vttm_vm.h"
 
 /**
@@ -108,16 +109,11 @@ void vttm_ctx_kill(struct vttm_device *vdev, struct vttm_ctx *ctx)
 /**
  * vttm_ctx_hang() - End a job that hangs, and ban the VM that it comes from
  * @vdev: the device
- * @fence: fence of the job, which its engine has let go of
+ * @fence: fence of the job, a VM's, which its engine has let go of
  */
 void vttm_ctx_hang(struct vttm_device *vdev, struct vttm_fence *fence)
 {
 	struct vttm_ctx *ctx = fence->ctx;
-
-	if (!ctx) {
-		vttm_fence_end(fence, 0);
-		return;
-	}
 
 	dev_info_ratelimited(vdev->drm.dev, "submission %llu of a VM hangs on engine %s\n",
 			     fence->tag, fence->engine->name);

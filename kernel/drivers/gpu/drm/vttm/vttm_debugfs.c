@@ -316,13 +316,13 @@ static void print_device(struct vttm_device *vdev, struct drm_printer *p)
 	for (i = 0; i < VTTM_NUM_ENGINES; i++) {
 		struct vttm_engine *engine = &vdev->engines[i];
 
-		guard(spinlock_irqsave)(&engine->lock);
+		guard(spinlock_irqsave)(&vdev->engine_lock);
 		/* The text is that of the model, which has no use for this one. */
-		if (i == VTTM_ENGINE_COMPUTE && !engine->last_end_ns &&
+		if (i == VTTM_ENGINE_COMPUTE && !vttm_engine_end_ns(engine) &&
 		    !atomic_read(&engine->num_queued))
 			continue;
 		drm_printf(p, "engine %s end %llu running %u queued %d\n", engine->name,
-			   engine->last_end_ns, engine->num_running,
+			   vttm_engine_end_ns(engine), engine->num_running,
 			   atomic_read(&engine->num_queued));
 	}
 

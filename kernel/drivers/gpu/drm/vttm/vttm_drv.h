@@ -3,6 +3,7 @@
 #define _VTTM_DRV_H_
 
 #include <linux/atomic.h>
+#include <linux/hrtimer.h>
 #include <linux/list.h>
 #include <linux/rwsem.h>
 #include <linux/spinlock.h>
@@ -22,6 +23,7 @@
 #include "vttm_engine.h"
 #include "vttm_event.h"
 #include "vttm_gtt_mgr.h"
+#include "vttm_link.h"
 #include "vttm_lockstep.h"
 #include "vttm_retry.h"
 #include "vttm_vram_mgr.h"
@@ -35,8 +37,8 @@
  *
  * Lock order: @reset_lock, reservation locks, &vttm_clock.lock,
  * &vttm_copy.lock or &vttm_vram_mgr.lock, @bos_lock, @bdev.lru_lock,
- * @vms_lock and &vttm_vm.evicted_lock, &vttm_engine.lock. &vttm_retry_stats.lock
- * is taken within none of these.
+ * @vms_lock and &vttm_vm.evicted_lock, @engine_lock, &vttm_event_log.lock.
+ * &vttm_retry_stats.lock is taken within none of these.
  */
 struct vttm_device {
 	/** @drm: DRM device. */
@@ -60,6 +62,14 @@ struct vttm_device {
 
 	/** @engines: The engines, indexed by enum vttm_engine_id. */
 	struct vttm_engine engines[VTTM_NUM_ENGINES];
+	/** @engine_lock: Protects the engines and the link; taken from a timer. */
+	spinlock_t engine_lock;
+	/** @link: The link. Protected by @engine_lock. */
+	struct vttm_link link;
+	/** @ended: Fences of jobs that ended, to be signaled in that order. */
+	struct list_head ended;
+	/** @engine_timer: Fires at the next end of a job (real clock). */
+	struct hrtimer engine_timer;
 	/** @job_timeout_ns: Jobs that take longer hang; 0: none does. */
 	u64 job_timeout_ns;
 	/** @hangs: Jobs of VMs that hung since the last reset. */

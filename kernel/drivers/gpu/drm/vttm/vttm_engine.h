@@ -3,16 +3,14 @@
 #define _VTTM_ENGINE_H_
 
 #include <linux/atomic.h>
-#include <linux/dma-fence.h>
-#include <linux/hrtimer.h>
 #include <linux/list.h>
-#include <linux/spinlock.h>
 
 #include <drm/gpu_scheduler.h>
 
+struct dma_fence;
 struct vttm_ctx;
 struct vttm_device;
-struct vttm_engine;
+struct vttm_fence;
 
 /* Engines that user space submits to: enum drm_vttm_engine. */
 #define VTTM_NUM_USER_ENGINES	2
@@ -30,46 +28,27 @@ enum vttm_engine_id {
 };
 
 /**
- * struct vttm_fence - "Hardware" fence of a job that runs on an engine
- */
-struct vttm_fence {
-	/** @base: Base class; first, for dma_fence_free(). */
-	struct dma_fence base;
-	/** @engine: Engine that the job runs on. */
-	struct vttm_engine *engine;
-	/** @ctx: Context of its VM while it runs, or NULL for the kernel. */
-	struct vttm_ctx *ctx;
-	/** @tag: Number of the submission. */
-	u64 tag;
-	/** @node: Link in &vttm_engine.running. */
-	struct list_head node;
-	/** @start_ns: Device time at which the job starts. */
-	u64 start_ns;
-	/** @end_ns: Device time at which the job ends. */
-	u64 end_ns;
-	/** @duration_ns: How long the job runs. */
-	u64 duration_ns;
-	/** @hung: It would take longer: it doesn't end by itself then. */
-	bool hung;
-};
-
-/**
  * struct vttm_engine - Runs one job after another, each for a modelled time
+ *
+ * &vttm_device.engine_lock protects @running, @num_running, @hung,
+ * @last_end_ns and @dead.
  */
 struct vttm_engine {
 	/** @vdev: The device. */
 	struct vttm_device *vdev;
+	/** @id: Which one it is. */
+	enum vttm_engine_id id;
 	/** @name: Name of the engine and its scheduler. */
 	const char *name;
 	/** @sched: Scheduler that feeds the engine. */
 	struct drm_gpu_scheduler sched;
-	/** @lock: Protects the fields below; taken from a timer. */
-	spinlock_t lock;
-	/** @running: Fences of jobs given to the engine, by their end. */
+	/** @running: Fences of jobs given to the engine; the first one runs. */
 	struct list_head running;
 	/** @num_running: Length of @running. */
 	unsigned int num_running;
-	/** @last_end_ns: End of the last job given to the engine. */
+	/** @hung: Fences of jobs that hung, each before others of its VM. */
+	struct list_head hung;
+	/** @last_end_ns: When the last job that ran ended, or 0. */
 	u64 last_end_ns;
 	/** @dead: Error that jobs end with at once, or 0. */
 	int dead;
@@ -79,28 +58,23 @@ struct vttm_engine {
 	u64 fence_context;
 	/** @num_queued: Jobs pushed, but not given to the engine. */
 	atomic_t num_queued;
-	/** @timer: Fires at the end of the first running job (real clock). */
-	struct hrtimer timer;
 };
 
 /* vttm_engine.c: one of them */
-int vttm_engine_init(struct vttm_device *vdev, struct vttm_engine *engine,
+int vttm_engine_init(struct vttm_device *vdev, enum vttm_engine_id id,
 		     const char *name);
 void vttm_engine_fini(struct vttm_engine *engine);
 
-struct vttm_fence *vttm_engine_alloc_fence(struct vttm_engine *engine);
-void vttm_engine_run(struct vttm_engine *engine, struct vttm_fence *fence,
-		     u64 duration_ns);
+void vttm_engine_run(struct vttm_engine *engine, struct vttm_fence *fence);
 void vttm_engine_cancel(struct vttm_engine *engine, struct vttm_ctx *ctx, int error);
 void vttm_engine_kill(struct vttm_engine *engine, int error);
 void vttm_engine_recover(struct vttm_engine *engine);
-void vttm_fence_end(struct vttm_fence *fence, int error);
 
 bool vttm_engine_is_idle(struct vttm_engine *engine);
 u64 vttm_engine_busy_ns(struct vttm_engine *engine, struct vttm_ctx *ctx);
-bool vttm_engine_next_end(struct vttm_engine *engine, u64 *end_ns);
-struct vttm_fence *vttm_engine_pop(struct vttm_engine *engine);
-struct vttm_engine *vttm_engine_of_fence(struct dma_fence *fence);
+u64 vttm_engine_end_ns(struct vttm_engine *engine);
+void vttm_engine_end_job(struct vttm_engine *engine);
+void vttm_engine_expire(struct vttm_engine *engine);
 
 /* vttm_engines.c: all of a device */
 int vttm_engines_init(struct vttm_device *vdev);
@@ -112,8 +86,9 @@ void vttm_engines_set_timeout(struct vttm_device *vdev, u64 timeout_ns);
 
 struct vttm_engine *vttm_engine_of_user(struct vttm_device *vdev, unsigned int index);
 
-u64 vttm_engines_next_end(struct vttm_device *vdev);
-struct vttm_fence *vttm_engines_pop_next(struct vttm_device *vdev, u64 limit_ns);
+u64 vttm_engines_catch_up(struct vttm_device *vdev);
+void vttm_engines_rearm(struct vttm_device *vdev);
+struct vttm_engine *vttm_engines_next(struct vttm_device *vdev, u64 *end_ns);
 bool vttm_engines_have_queued(struct vttm_device *vdev);
 bool vttm_engines_own_fence(struct vttm_device *vdev, struct dma_fence *fence);
 

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /* All engines of a device: which of them is next, and what they share. */
 
+#include <linux/build_bug.h>
 #include <linux/dma-fence-unwrap.h>
+#include <linux/hrtimer.h>
 #include <linux/jiffies.h>
+#include <linux/limits.h>
 #include <linux/workqueue.h>
 
 #include "vttm_drv.h"
+#include "vttm_fence.h"
 #include "vttm_job.h"
+
+static_assert(VTTM_NUM_ENGINES == VTTM_LINK_MAX_JOBS);
 
 static const char * const engine_names[VTTM_NUM_ENGINES] = {
 	[VTTM_ENGINE_GFX] = "gfx",
@@ -31,18 +37,19 @@ struct vttm_engine *vttm_engine_of_user(struct vttm_device *vdev, unsigned int i
 	return &vdev->engines[user_engines[index]];
 }
 
-/* The engine whose first job ends next, and when. */
+/* The engine whose job ends next, and when. */
 static struct vttm_engine *next_engine(struct vttm_device *vdev, u64 *end_ns)
 {
 	struct vttm_engine *next = NULL;
 	int i;
 
+	lockdep_assert_held(&vdev->engine_lock);
 	*end_ns = U64_MAX;
 	for (i = 0; i < VTTM_NUM_ENGINES; i++) {
 		struct vttm_engine *engine = &vdev->engines[i];
-		u64 this_ns;
+		u64 this_ns = vttm_engine_end_ns(engine);
 
-		if (vttm_engine_next_end(engine, &this_ns) && (!next || this_ns < *end_ns)) {
+		if (engine->num_running && (!next || this_ns < *end_ns)) {
 			*end_ns = this_ns;
 			next = engine;
 		}
@@ -52,33 +59,81 @@ static struct vttm_engine *next_engine(struct vttm_device *vdev, u64 *end_ns)
 }
 
 /**
- * vttm_engines_next_end() - When does the next job end?
+ * vttm_engines_next() - Which job ends next?
  * @vdev: the device
+ * @end_ns: returns when it ends, %U64_MAX for never
  *
- * Return: device time, U64_MAX for never.
+ * Return: the engine that runs it, or NULL.
  */
-u64 vttm_engines_next_end(struct vttm_device *vdev)
+struct vttm_engine *vttm_engines_next(struct vttm_device *vdev, u64 *end_ns)
 {
-	u64 end_ns;
-
-	next_engine(vdev, &end_ns);
-	return end_ns;
+	guard(spinlock_irqsave)(&vdev->engine_lock);
+	return next_engine(vdev, end_ns);
 }
 
 /**
- * vttm_engines_pop_next() - Take the job off that ends next
+ * vttm_engines_catch_up() - Let all jobs end that are over (real clock)
  * @vdev: the device
- * @limit_ns: only if it ends no later
  *
- * Return: its fence, for the caller to signal and put, or NULL.
+ * One after another, each at its time, as what starts then slows others down.
+ * To be called before anything starts or stops now, with
+ * &vttm_device.engine_lock held, and vttm_engines_rearm() after it. Under the
+ * virtual clock each end is a step of its own, and nothing happens here.
+ *
+ * Return: device time.
  */
-struct vttm_fence *vttm_engines_pop_next(struct vttm_device *vdev, u64 limit_ns)
+u64 vttm_engines_catch_up(struct vttm_device *vdev)
 {
+	u64 now_ns = vttm_clock_now(vdev), end_ns;
 	struct vttm_engine *engine;
-	u64 end_ns;
 
-	engine = next_engine(vdev, &end_ns);
-	return engine && end_ns <= limit_ns ? vttm_engine_pop(engine) : NULL;
+	while (!vdev->config.virtual_clock) {
+		engine = next_engine(vdev, &end_ns);
+		if (!engine || end_ns > now_ns)
+			break;
+		vttm_engine_end_job(engine);
+	}
+
+	return now_ns;
+}
+
+/**
+ * vttm_engines_rearm() - Let the timer fire when the next job ends (real clock)
+ * @vdev: the device
+ *
+ * At once if jobs have ended already: it is the timer that signals their
+ * fences, so that these signal in order. Called with &vttm_device.engine_lock
+ * held.
+ */
+void vttm_engines_rearm(struct vttm_device *vdev)
+{
+	u64 time_ns = 0;
+
+	lockdep_assert_held(&vdev->engine_lock);
+	if (vdev->config.virtual_clock)
+		return;
+
+	if (list_empty(&vdev->ended) && !next_engine(vdev, &time_ns))
+		return;
+
+	hrtimer_start(&vdev->engine_timer, vttm_clock_to_ktime(vdev, time_ns),
+		      HRTIMER_MODE_ABS);
+}
+
+static enum hrtimer_restart vttm_engines_timer(struct hrtimer *timer)
+{
+	struct vttm_device *vdev = container_of(timer, struct vttm_device, engine_timer);
+	LIST_HEAD(ended);
+
+	scoped_guard(spinlock_irqsave, &vdev->engine_lock) {
+		vttm_engines_catch_up(vdev);
+		list_splice_init(&vdev->ended, &ended);
+		vttm_engines_rearm(vdev);
+	}
+
+	/* The list holds a reference to each. */
+	vttm_fence_end_all(&ended, 0);
+	return HRTIMER_NORESTART;
 }
 
 /**
@@ -115,7 +170,7 @@ bool vttm_engines_own_fence(struct vttm_device *vdev, struct dma_fence *fence)
 	int i;
 
 	dma_fence_unwrap_for_each(f, &iter, fence) {
-		engine = vttm_engine_of_fence(f);
+		engine = vttm_fence_engine(f);
 		own |= engine && engine->vdev == vdev;
 
 		s_fence = to_drm_sched_fence(f);
@@ -176,7 +231,7 @@ void vttm_engines_reset(struct vttm_device *vdev)
  * @vdev: the device
  * @timeout_ns: device time, 0 for ever
  *
- * Jobs that were given to their engine keep the old one.
+ * A job that has started keeps the old one.
  */
 void vttm_engines_set_timeout(struct vttm_device *vdev, u64 timeout_ns)
 {
@@ -216,12 +271,17 @@ int vttm_engines_init(struct vttm_device *vdev)
 {
 	int i, ret;
 
+	spin_lock_init(&vdev->engine_lock);
+	INIT_LIST_HEAD(&vdev->ended);
+	hrtimer_setup(&vdev->engine_timer, vttm_engines_timer, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_ABS);
+
 	vdev->submit_wq = alloc_ordered_workqueue("vttm", WQ_MEM_RECLAIM);
 	if (!vdev->submit_wq)
 		return -ENOMEM;
 
 	for (i = 0; i < VTTM_NUM_ENGINES; i++) {
-		ret = vttm_engine_init(vdev, &vdev->engines[i], engine_names[i]);
+		ret = vttm_engine_init(vdev, i, engine_names[i]);
 		if (ret)
 			goto err_engines;
 	}
@@ -246,5 +306,6 @@ void vttm_engines_fini(struct vttm_device *vdev)
 
 	for (i = 0; i < VTTM_NUM_ENGINES; i++)
 		vttm_engine_fini(&vdev->engines[i]);
+	hrtimer_cancel(&vdev->engine_timer);
 	destroy_workqueue(vdev->submit_wq);
 }

@@ -54,7 +54,7 @@ int vttm_event_log_init(struct vttm_device *vdev)
 void vttm_event_log_reset(struct vttm_event_log *log)
 {
 	guard(mutex)(&log->read_lock);
-	guard(spinlock)(&log->lock);
+	guard(spinlock_irqsave)(&log->lock);
 	log->tail = log->head;
 	log->lost = 0;
 }
@@ -64,7 +64,7 @@ void vttm_event_log_reset(struct vttm_event_log *log)
  * @vdev: the device
  * @event: the record
  *
- * Can be called with spinlocks held, but not from interrupts.
+ * Can be called with spinlocks held, and from timers.
  */
 void vttm_event_record(struct vttm_device *vdev,
 		       const struct drm_vttm_event *event)
@@ -72,7 +72,7 @@ void vttm_event_record(struct vttm_device *vdev,
 	struct vttm_event_log *log = &vdev->events;
 	struct drm_vttm_event *record;
 
-	guard(spinlock)(&log->lock);
+	guard(spinlock_irqsave)(&log->lock);
 	if (log->head - log->tail == log->size) {
 		log->lost++;
 		return;
@@ -100,7 +100,7 @@ int vttm_event_log_read(struct vttm_event_log *log, u64 user_ptr, u64 *count)
 	guard(mutex)(&log->read_lock);
 
 	/* Writers only append, and never over what hasn't been read. */
-	scoped_guard(spinlock, &log->lock)
+	scoped_guard(spinlock_irqsave, &log->lock)
 		head = log->head;
 
 	*count = 0;
@@ -115,7 +115,7 @@ int vttm_event_log_read(struct vttm_event_log *log, u64 user_ptr, u64 *count)
 		to += n;
 		left -= n;
 		*count += n;
-		scoped_guard(spinlock, &log->lock)
+		scoped_guard(spinlock_irqsave, &log->lock)
 			log->tail += n;
 	}
 
@@ -130,6 +130,6 @@ int vttm_event_log_read(struct vttm_event_log *log, u64 user_ptr, u64 *count)
  */
 u64 vttm_event_log_lost(struct vttm_event_log *log)
 {
-	guard(spinlock)(&log->lock);
+	guard(spinlock_irqsave)(&log->lock);
 	return log->lost;
 }

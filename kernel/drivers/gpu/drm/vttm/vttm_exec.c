@@ -172,11 +172,11 @@ static int add_dependencies(struct vttm_exec *e)
 	return vttm_syncs_add_dependencies(e);
 }
 
-/* How long the job takes with BOs where they are now. */
-static int compute_duration(struct vttm_exec *e)
+/* What the job takes of the device with BOs where they are now. */
+static int compute_load(struct vttm_exec *e)
 {
 	const struct vttm_config *config = &e->vdev->config;
-	u64 vram_bytes = 0, link_bytes = 0, duration_ns;
+	u64 vram_bytes = 0, link_bytes = 0, compute_ns, vram_ns, link_ns;
 	bool overflow = false;
 	u32 i;
 
@@ -193,18 +193,24 @@ static int compute_duration(struct vttm_exec *e)
 						       &link_bytes);
 	}
 
-	overflow |= e->args->compute_ns > VTTM_MAX_DURATION_NS;
+	compute_ns = e->args->compute_ns;
+	overflow |= compute_ns > VTTM_MAX_DURATION_NS;
 	if (overflow)
 		return -EINVAL;
 
 	/* Three times the maximum at most. */
-	duration_ns = e->args->compute_ns +
-		      vttm_transfer_time_ns(vram_bytes, config->vram_bandwidth) +
-		      vttm_transfer_time_ns(link_bytes, config->link_bandwidth);
-	if (duration_ns >= VTTM_MAX_DURATION_NS)
+	vram_ns = vttm_transfer_time_ns(vram_bytes, config->vram_bandwidth);
+	link_ns = vttm_transfer_time_ns(link_bytes, config->link_bandwidth);
+	if (compute_ns + vram_ns + link_ns >= VTTM_MAX_DURATION_NS)
 		return -EINVAL;
 
-	e->job->duration_ns = duration_ns;
+	e->job->load = (struct vttm_load) {
+		.fixed_ns = config->overlap ? max(compute_ns, vram_ns) :
+					      compute_ns + vram_ns,
+		.link_ns = link_ns,
+		.dir = VTTM_LINK_IN,
+		.overlap = config->overlap,
+	};
 	e->job->link_bytes = link_bytes;
 	return vttm_ops_prepare(e);
 }
@@ -249,7 +255,7 @@ static int submit_locked(struct vttm_exec *e, u64 *seqno)
 	if (ret)
 		return ret;
 
-	ret = compute_duration(e);
+	ret = compute_load(e);
 	if (ret)
 		return ret;
 

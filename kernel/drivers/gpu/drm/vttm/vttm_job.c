@@ -8,9 +8,9 @@
 
 #include "vttm_ctx.h"
 #include "vttm_drv.h"
+#include "vttm_fence.h"
 #include "vttm_job.h"
 #include "vttm_op.h"
-#include "vttm_trace.h"
 #include "vttm_transfer.h"
 
 static struct vttm_job *to_vttm_job(struct drm_sched_job *base)
@@ -62,7 +62,7 @@ struct vttm_job *vttm_job_create(struct vttm_engine *engine,
 	job->task = vttm_lockstep_current_id(engine->vdev);
 
 	/* Allocated now, as running a job must not wait for memory. */
-	job->fence = vttm_engine_alloc_fence(engine);
+	job->fence = vttm_fence_alloc(engine);
 	if (!job->fence) {
 		ret = -ENOMEM;
 		goto err_free;
@@ -181,23 +181,14 @@ static struct dma_fence *run_job(struct vttm_job *job)
 
 	job->fence = NULL;
 	fence->ctx = vttm_ctx_get(job->ctx);
+	fence->load = job->load;
+	fence->kind = job->kind;
+	fence->vm_label = job->vm_label;
+	fence->task = job->task;
 	fence->tag = job->tag;
-	vttm_engine_run(job->engine, fence, job->duration_ns);
+	fence->link_bytes = job->link_bytes;
+	vttm_engine_run(job->engine, fence);
 	unqueue(job);
-
-	trace_vttm_job_run(job, fence);
-	vttm_event_record(vdev, &(struct drm_vttm_event) {
-		.type = DRM_VTTM_EVENT_JOB,
-		.time_ns = vttm_clock_now(vdev),
-		.tag = job->tag,
-		.bytes = job->link_bytes,
-		.start_ns = fence->start_ns,
-		.end_ns = fence->end_ns,
-		.vm = job->vm_label,
-		.from = job->engine - vdev->engines,
-		.to = job->kind,
-		.task = job->task,
-	});
 
 	return &fence->base;
 }

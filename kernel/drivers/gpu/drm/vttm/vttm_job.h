@@ -6,6 +6,8 @@
 
 #include <drm/gpu_scheduler.h>
 
+#include "vttm_link.h"
+
 struct vttm_ctx;
 struct vttm_device;
 struct vttm_engine;
@@ -54,8 +56,8 @@ struct vttm_job {
 	u32 task;
 	/** @tag: Tag of the BO, or sequence number of the submission. */
 	u64 tag;
-	/** @duration_ns: How long it takes. */
-	u64 duration_ns;
+	/** @load: What it takes of the device. */
+	struct vttm_load load;
 	/** @link_bytes: Bytes that cross the link. */
 	u64 link_bytes;
 };

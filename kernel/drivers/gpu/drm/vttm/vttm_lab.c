@@ -116,7 +116,7 @@ int vttm_lab_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
 	ret = lab_op(vdev, args, file);
 
 	args->clock_ns = vttm_clock_now(vdev);
-	args->next_ns = vttm_engines_next_end(vdev);
+	vttm_engines_next(vdev, &args->next_ns);
 	args->lost = vttm_event_log_lost(&vdev->events);
 	return ret;
 }

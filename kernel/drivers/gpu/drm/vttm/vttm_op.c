@@ -6,6 +6,9 @@
  * A job carries them out when it is given to its engine, one after the other:
  * all that it depends on is over then, or was given to the same engine before.
  * Memory that isn't there is allocated when the job is submitted.
+ *
+ * The time that they take adds to the fixed part of the job, that over the link
+ * as well: they neither share the link nor overlap with anything.
  */
 
 #include <linux/nospec.h>
@@ -193,8 +196,9 @@ static int add_duration(struct vttm_exec *e, u32 i)
 		return ret;
 
 	/* Each is at most the maximum, and so is what they are added to. */
-	e->job->duration_ns += duration_ns;
-	return e->job->duration_ns < VTTM_MAX_DURATION_NS ? 0 : -EINVAL;
+	e->job->load.fixed_ns += duration_ns;
+	return e->job->load.fixed_ns + e->job->load.link_ns < VTTM_MAX_DURATION_NS ?
+	       0 : -EINVAL;
 }
 
 /**

@@ -8,6 +8,7 @@
 #include <linux/tracepoint.h>
 
 #include "vttm_drv.h"
+#include "vttm_fence.h"
 #include "vttm_gem.h"
 #include "vttm_job.h"
 
@@ -97,7 +98,7 @@ TRACE_EVENT(vttm_submit,
 	TP_fast_assign(
 		__entry->time_ns = vttm_clock_now(job->engine->vdev);
 		__entry->seqno = job->tag;
-		__entry->duration_ns = job->duration_ns;
+		__entry->duration_ns = vttm_load_alone_ns(&job->load);
 		__entry->bytes_moved = bytes_moved;
 		__entry->threshold = threshold;
 		__entry->vm = job->vm_label;
@@ -139,18 +140,17 @@ TRACE_EVENT(vttm_backoff,
 );
 
 /**
- * vttm_job_run - a job was given to its engine
- * @job: the job
+ * vttm_job_run - a job starts to run on its engine
  * @fence: its fence
  */
 TRACE_EVENT(vttm_job_run,
-	TP_PROTO(struct vttm_job *job, struct vttm_fence *fence),
-	TP_ARGS(job, fence),
+	TP_PROTO(struct vttm_fence *fence),
+	TP_ARGS(fence),
 	TP_STRUCT__entry(
-		__string(engine, job->engine->name)
+		__field(u64, time_ns)
+		__string(engine, fence->engine->name)
 		__field(u64, tag)
 		__field(u64, start_ns)
-		__field(u64, end_ns)
 		__field(u64, link_bytes)
 		__field(u64, context)
 		__field(u64, seqno)
@@ -158,19 +158,54 @@ TRACE_EVENT(vttm_job_run,
 		__field(u32, kind)
 	),
 	TP_fast_assign(
+		__entry->time_ns = vttm_clock_now(fence->engine->vdev);
 		__assign_str(engine);
-		__entry->tag = job->tag;
+		__entry->tag = fence->tag;
 		__entry->start_ns = fence->start_ns;
-		__entry->end_ns = fence->end_ns;
-		__entry->link_bytes = job->link_bytes;
+		__entry->link_bytes = fence->link_bytes;
 		__entry->context = fence->base.context;
 		__entry->seqno = fence->base.seqno;
-		__entry->vm = job->vm_label;
-		__entry->kind = job->kind;
+		__entry->vm = fence->vm_label;
+		__entry->kind = fence->kind;
 	),
-	TP_printk("engine=%s kind=%u tag=%llu vm=%u start_ns=%llu end_ns=%llu link_bytes=%llu context=%llu seqno=%llu",
-		  __get_str(engine), __entry->kind, __entry->tag, __entry->vm,
-		  __entry->start_ns, __entry->end_ns, __entry->link_bytes,
+	TP_printk("time_ns=%llu engine=%s kind=%u tag=%llu vm=%u start_ns=%llu link_bytes=%llu context=%llu seqno=%llu",
+		  __entry->time_ns, __get_str(engine), __entry->kind, __entry->tag,
+		  __entry->vm, __entry->start_ns, __entry->link_bytes,
+		  __entry->context, __entry->seqno)
+);
+
+/**
+ * vttm_job_end - a job ends that ran
+ * @fence: its fence, which is signaled after that
+ */
+TRACE_EVENT(vttm_job_end,
+	TP_PROTO(struct vttm_fence *fence),
+	TP_ARGS(fence),
+	TP_STRUCT__entry(
+		__field(u64, time_ns)
+		__string(engine, fence->engine->name)
+		__field(u64, tag)
+		__field(u64, start_ns)
+		__field(u64, end_ns)
+		__field(u64, context)
+		__field(u64, seqno)
+		__field(u32, vm)
+		__field(u32, kind)
+	),
+	TP_fast_assign(
+		__entry->time_ns = vttm_clock_now(fence->engine->vdev);
+		__assign_str(engine);
+		__entry->tag = fence->tag;
+		__entry->start_ns = fence->start_ns;
+		__entry->end_ns = fence->end_ns;
+		__entry->context = fence->base.context;
+		__entry->seqno = fence->base.seqno;
+		__entry->vm = fence->vm_label;
+		__entry->kind = fence->kind;
+	),
+	TP_printk("time_ns=%llu engine=%s kind=%u tag=%llu vm=%u start_ns=%llu end_ns=%llu context=%llu seqno=%llu",
+		  __entry->time_ns, __get_str(engine), __entry->kind, __entry->tag,
+		  __entry->vm, __entry->start_ns, __entry->end_ns,
 		  __entry->context, __entry->seqno)
 );
 
