@@ -5,6 +5,7 @@
 
 #include "backend/kernel_backend.h"
 #include "backend/sim_backend.h"
+#include "cli/conform_export.h"
 #include "cli/exchange_directory.h"
 #include "cli/input.h"
 #include "cli/mechanism_settings.h"
@@ -46,6 +47,7 @@ struct conform_arguments {
     bool here = false;
     bool free_running = false;
     std::string report;
+    std::string export_to;
 };
 
 struct seed_range {
@@ -122,18 +124,20 @@ runner::batch_result run_free(const conform_arguments &a)
     return result;
 }
 
+std::unique_ptr<backend::sim_backend> make_model(const conform_arguments &a)
+{
+    auto p = driver::make_policy(find_policy(a.policy));
+    p->set_times(times_of(a.settings));
+    return std::make_unique<backend::sim_backend>(std::move(p));
+}
+
 runner::batch_result compare_here(const conform_arguments &a)
 {
     const std::string policy = find_policy(a.policy);
-    const auto make_model = [&] {
-        auto p = driver::make_policy(policy);
-        p->set_times(times_of(a.settings));
-        return std::make_unique<backend::sim_backend>(std::move(p));
-    };
-    const auto model = make_model();
+    const auto model = make_model(a);
     std::unique_ptr<backend::memory_backend> other;
     if (a.self) {
-        other = make_model();
+        other = make_model(a);
     } else {
         backend::kernel_options options;
         options.mechanisms = kernel_mechanisms(policy);
@@ -245,6 +249,11 @@ int conform(const conform_arguments &a)
     if (a.files.empty() && a.swarm.empty())
         throw std::runtime_error("nothing to compare: name workloads or scenarios, or --swarm SEEDS");
     times_of(a.settings);
+    if (!a.export_to.empty()) {
+        if (a.files.size() != 1 || !a.swarm.empty())
+            throw std::runtime_error("--export: expected one workload or scenario");
+        return export_igt_test(load(a, a.files[0]), *make_model(a), find_policy(a.policy), a.export_to);
+    }
     if (!a.self)
         kernel_mechanisms(find_policy(a.policy)); // a mistake is told before anything boots
     const bool here = a.here || a.self || runner::in_guest();
@@ -291,6 +300,9 @@ void add_conform_command(CLI::App &app, int &status)
     c->add_flag("--free-running", a->free_running,
                 "Compare nothing: run on the kernel alone, in parallel on the real clock, and count errors");
     c->add_flag("--here", a->here, "The kernel of this machine has vttm: boot no guest");
+    c->add_option("--export", a->export_to,
+                  "Compare nothing: write the model's run of the workload as the source of an IGT test")
+        ->type_name("FILE.c");
     c->add_option("--report", a->report)->group("");
     c->callback([a, &status] {
         try {
