@@ -81,6 +81,7 @@ bench: ## speed of the model: references a second, bytes a BO, whole process
 calibration: model ## fit two scalars to what was reported, and compare the rest: writes Documentation/calibration*.txt (minutes)
 	@$(VRAMLAB) calibrate -o Documentation/calibration.txt
 	@$(VRAMLAB) calibrate userspace/calibration/shipped.toml --draws 0 -o Documentation/calibration-shipped.txt
+	@$(VRAMLAB) calibrate --draws 0 --set device.overlap=true -o Documentation/calibration-overlap.txt
 
 mutants: ## small faults planted in userspace/kmd: do tests and conformance notice?
 	@scripts/setup model

@@ -316,7 +316,7 @@ void vttm_replay(const struct vttm_replay *replay)
 	int fd = vttm_open(), ret;
 	uint32_t i;
 
-	config.flags = DRM_VTTM_LAB_CONFIG_VIRTUAL_CLOCK | DRM_VTTM_LAB_CONFIG_NO_CONTENTS;
+	config.flags |= DRM_VTTM_LAB_CONFIG_VIRTUAL_CLOCK | DRM_VTTM_LAB_CONFIG_NO_CONTENTS;
 	ret = reset_device(fd, &config);
 	igt_require_f(ret != -EOPNOTSUPP, "a kernel without DMA_LAB\n");
 	igt_assert_eq(ret, 0);

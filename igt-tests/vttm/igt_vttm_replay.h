@@ -71,7 +71,7 @@ struct vttm_replay_call {
 };
 
 struct vttm_replay {
-	struct drm_vttm_lab_config config; /* but for the flags */
+	struct drm_vttm_lab_config config; /* flags: OVERLAP only */
 	const char *switches[VTTM_REPLAY_SWITCHES]; /* "PARAMETER=VALUE" of ttm, if it has that parameter */
 	const struct vttm_replay_cgroup *cgroups; /* parents before children, up to one without a path */
 	const char *const *members; /* cgroup of each process, by number */

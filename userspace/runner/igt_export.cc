@@ -261,9 +261,10 @@ void append_replay(std::string &out, const igt_export &e)
                        "\t.config = {{\n"
                        "\t\t.vram_size = {},\n\t\t.gtt_size = {},\n\t\t.vram_bandwidth = {},\n"
                        "\t\t.link_bandwidth = {},\n\t\t.copy_latency_ns = {},\n\t\t.log2_max_mbps = {},\n"
-                       "\t}},\n",
+                       "{}\t}},\n",
                        d.vram_size_bytes, d.gtt_size_bytes, d.vram_bandwidth, d.link_bandwidth,
-                       d.copy_latency_ns, d.log2_max_mbps);
+                       d.copy_latency_ns, d.log2_max_mbps,
+                       d.overlap ? "\t\t.flags = DRM_VTTM_LAB_CONFIG_OVERLAP,\n" : "");
     out += fmt::format("\t.switches = {{ \"exec_retry={}\", \"throttle={}\", \"bo_priority={}\", "
                        "\"contig_range={}\" }},\n",
                        on(e.switches.retry), on(e.switches.throttle), on(e.switches.priority),
