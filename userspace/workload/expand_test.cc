@@ -74,6 +74,28 @@ scanout = "self"
   skew = 1
 )";
 
+// 1 MiB touched: the L2 serves a quarter of it, wherever it is; of the rest, the memory-side cache half, in
+// VRAM only.
+TEST(expand, caches_are_in_front_of_what_they_serve)
+{
+    const std::string ops = operations_of(expanded(R"(vramlab = 1
+name = "s"
+duration = "10ms"
+[device]
+vram_size = "64MiB"
+[[process]]
+name = "p"
+frames = 1
+  [[process.group]]
+  name = "g"
+  count = 1
+  size = "1MiB"
+  l2_hit = 250
+  msc_hit = 500
+)"));
+    EXPECT_NE(ops.find("\"touches\":[[1,393216,786432]]"), std::string::npos) << ops;
+}
+
 TEST(expand, frames_submissions_and_flips)
 {
     EXPECT_EQ(operations_of(expanded(frames)),
