@@ -82,6 +82,7 @@ calibration: model ## fit two scalars to what was reported, and compare the rest
 	@$(VRAMLAB) calibrate -o Documentation/calibration.txt
 	@$(VRAMLAB) calibrate userspace/calibration/shipped.toml --draws 0 -o Documentation/calibration-shipped.txt
 	@$(VRAMLAB) calibrate --draws 0 --set device.overlap=true -o Documentation/calibration-overlap.txt
+	@$(VRAMLAB) calibrate userspace/calibration/cost-aware.toml -o Documentation/calibration-cost-aware.txt
 
 mutants: ## small faults planted in userspace/kmd: do tests and conformance notice?
 	@scripts/setup model
