@@ -17,12 +17,14 @@ struct candidate {
 
 class scheduler {
 public:
-    scheduler(const instance &in, const price_list &p, u32 move_weight)
-        : in_(in), ledger_(in, p, move_weight), ways_(in.objects.size()), next_(in.objects.size()),
-          inside_(in.objects.size()), pinned_(in.objects.size())
+    scheduler(const instance &in, const price_list &p, u32 move_weight, schedule_log *log)
+        : in_(in), log_(log), outside_from_(in.objects.size()), ledger_(in, p, move_weight),
+          ways_(in.objects.size()), next_(in.objects.size()), inside_(in.objects.size()),
+          pinned_(in.objects.size())
     {
         for (std::size_t i = 0; i < in.objects.size(); i++) {
             ledger_.best_way(in.objects[i], ways_[i]);
+            outside_from_[i] = in.objects[i].born;
             if (!in.objects[i].uses.empty())
                 by_birth_.push_back(static_cast<u32>(i));
         }
@@ -126,14 +128,22 @@ private:
             const use *u = used_in(c.object, s);
             if (u && !in)
                 out_.remote_bytes += u->remote_bytes;
+            if (log_ && (in ? !c.inside : u != nullptr))
+                log_->entries.push_back({s, c.object, outside_from_[c.object], in});
+            if (in || u)
+                outside_from_[c.object] = s + 1;
             inside_[c.object] = in;
             pinned_[c.object] = c.must;
             next_[c.object] += u != nullptr;
         }
+        if (log_)
+            log_->vram_bytes.push_back(in_.vram_bytes - left);
         return true;
     }
 
     const instance &in_;
+    schedule_log *log_;
+    std::vector<u32> outside_from_; // by object: the first step after its last in VRAM, or its last use
     ledger ledger_;
     std::vector<way> ways_;
     std::vector<std::size_t> next_; // by object: its next use
@@ -152,9 +162,9 @@ wide weighed(const traffic &t, u32 move_weight)
     return wide{t.moved_in_bytes} * move_weight + wide{t.remote_bytes} * move_weight_one;
 }
 
-std::optional<traffic> schedule(const instance &in, const price_list &p, u32 move_weight)
+std::optional<traffic> schedule(const instance &in, const price_list &p, u32 move_weight, schedule_log *log)
 {
-    return scheduler(in, p, move_weight).run();
+    return scheduler(in, p, move_weight, log).run();
 }
 
 } // namespace vramlab::bounds
