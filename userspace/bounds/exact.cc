@@ -32,7 +32,7 @@ public:
             for (std::size_t i = 0; i < in_.objects.size(); i++)
                 next_[i] += used_in(i, s) != nullptr;
             std::swap(states_, after_);
-            if (states_.size() > limits_.states || states_.empty())
+            if (states_.size() > limits_.states || states_.empty() || decisions_ > limits_.decisions)
                 return std::nullopt;
         }
         wide best = upper_;
@@ -80,7 +80,7 @@ private:
     // Decides for object i and those after it, in step s: before: what was inside; now: what is.
     void place(u32 s, std::size_t i, u32 before, u32 now, u64 bytes, wide cost)
     {
-        if (bytes > in_.vram_bytes)
+        if (bytes > in_.vram_bytes || ++decisions_ > limits_.decisions)
             return;
         if (i == in_.objects.size()) {
             if (cost + still_to_come(s, now) <= upper_)
@@ -134,6 +134,7 @@ private:
     ledger ledger_;
     u32 weight_;
     wide upper_;
+    u64 decisions_ = 0;
     exact_limits limits_;
     std::vector<way> ways_;
     std::vector<std::size_t> next_;

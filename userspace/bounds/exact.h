@@ -9,7 +9,8 @@ namespace vramlab::bounds {
 
 struct exact_limits {
     u32 objects = 24;
-    u32 states = 200'000; // contents remembered in one step
+    u32 states = 200'000;      // contents remembered in one step
+    u64 decisions = 4'000'000; // in all: whether a BO is in VRAM in a step
 };
 
 // The least weighed traffic (as weighed()), or nullopt: too large to say. upper: what a schedule costs,

@@ -13,7 +13,7 @@ void bound_recorder::record(const events::event &e)
     events_++;
     switch (e.type) {
     case event_type::op_begin:
-        begun_[e.process] = events_;
+        begun_[e.process] = {events_, e.time_ns};
         break;
     case event_type::op_end:
         if (!e.error)
@@ -24,9 +24,16 @@ void bound_recorder::record(const events::event &e)
         if (!e.error)
             pinned(e);
         break;
+    case event_type::move:
+        moved(e);
+        break;
     case event_type::job_start:
         if (!e.flag)
-            job_started({e.vm, e.b});
+            job_started(e);
+        break;
+    case event_type::job_end:
+        if (!e.flag)
+            job_ended(e);
         break;
     default:
         break;
@@ -38,6 +45,8 @@ void bound_recorder::operation_ended(const events::event &e)
     const workload::operation &op = w_.operations[e.a];
     if (op.kind == workload::op_kind::evict_all) {
         emptied_++;
+        if (jobs_ended_ == submissions_.size())
+            emptied_idle_.push_back(events_);
         return;
     }
     if (op.kind != workload::op_kind::request && op.kind != workload::op_kind::begin)
@@ -67,8 +76,8 @@ void bound_recorder::operation_ended(const events::event &e)
 void bound_recorder::created(const request &r)
 {
     const u32 derived = r.preferred | (r.preferred == domain_vram ? domain_gtt : 0);
-    const bo b{r.size_bytes, r.allowed ? r.allowed : derived, submissions_.size()};
-    bos_[r.bo] = b;
+    const bo b{r.size_bytes, r.allowed ? r.allowed : derived, submissions_.size(), events_};
+    tag_again_ |= !bos_.try_emplace(r.bo, b).second;
     if (r.flags & bo_vm_private && b.allowed == domain_vram)
         private_vram_only_[r.vm].insert(r.bo);
 }
@@ -84,12 +93,34 @@ void bound_recorder::add_vram_only(const request &r, std::vector<u64> &must) con
 }
 
 // An engine that is idle begins the job before the submission that pushed it returns.
-void bound_recorder::job_started(std::pair<u32, u64> job)
+void bound_recorder::job_started(const events::event &e)
 {
-    if (const auto s = by_seqno_.find(job); s != by_seqno_.end())
-        submissions_[s->second].started = true;
+    other_engines_ |= e.a != 0;
+    const job_times times{events_, e.time_ns};
+    const auto s = by_seqno_.find({e.vm, e.b});
+    if (s != by_seqno_.end() && !submissions_[s->second].job)
+        submissions_[s->second].job = times;
     else
-        started_early_.insert(job);
+        early_[{e.vm, e.b}] = times; // or a VM's of the same label after it
+}
+
+void bound_recorder::job_ended(const events::event &e)
+{
+    if (const auto job = early_.find({e.vm, e.b}); job != early_.end()) {
+        job->second.end_ns = e.time_ns;
+    } else if (const auto s = by_seqno_.find({e.vm, e.b});
+               s != by_seqno_.end() && submissions_[s->second].job) {
+        submissions_[s->second].job->end_ns = e.time_ns;
+        end_job(submissions_[s->second]);
+    }
+}
+
+void bound_recorder::end_job(submission &s)
+{
+    jobs_ended_++;
+    for (u64 tag : s.pinned)
+        if (const auto pin = pins_.find(tag); pin != pins_.end() && pin->second.second < s.begun_event)
+            s.held_pinned.push_back(tag);
 }
 
 void bound_recorder::submitted(const events::event &e, const request &r)
@@ -97,71 +128,102 @@ void bound_recorder::submitted(const events::event &e, const request &r)
     static const std::vector<touch> nothing;
     const auto touches = touch_sets_.find({r.vm, r.touch_set});
     by_seqno_[{r.vm, e.b}] = submissions_.size();
-    const bool started = started_early_.erase({r.vm, e.b});
-    submission s{r.vm, e.b, touches == touch_sets_.end() ? &nothing : touches->second, {}, emptied_, started};
+    const auto [begun_event, begun_ns] = begun_[e.process];
+    submission s{.vm = r.vm,
+                 .seqno = e.b,
+                 .touches = touches == touch_sets_.end() ? &nothing : touches->second,
+                 .must = {},
+                 .pinned = {},
+                 .held_pinned = {},
+                 .emptied_before = emptied_,
+                 .compute_ns = r.compute_ns,
+                 .begun_event = begun_event,
+                 .begun_ns = begun_ns,
+                 .job = std::nullopt};
     // Only what was pinned all the while: what another process pinned meanwhile may have come after.
     for (const auto &[tag, pin] : pins_)
-        if (pin.second < begun_[e.process])
-            s.must.push_back(tag);
+        if (pin.second < begun_event)
+            s.pinned.push_back(tag);
     add_vram_only(r, s.must);
+    if (const auto job = early_.find({r.vm, e.b}); job != early_.end()) {
+        s.job = job->second;
+        early_.erase(job);
+        if (s.job->end_ns != never_ns)
+            end_job(s);
+    }
     submissions_.push_back(std::move(s));
+}
+
+void bound_recorder::moved(const events::event &e)
+{
+    if (e.b != domain_vram) {
+        in_vram_.erase(e.bo);
+        return;
+    }
+    in_vram_.insert(e.bo);
+    seen_in_it_.insert(e.bo);
+}
+
+bool bound_recorder::may_be_in_vram(u64 tag) const
+{
+    return (bos_.at(tag).allowed & domain_vram) || seen_in_it_.contains(tag);
 }
 
 void bound_recorder::pinned(const events::event &e)
 {
     if (e.type == event_type::pin) {
+        if (!in_vram_.contains(e.bo))
+            return;
         pins_.try_emplace(e.bo, 0u, events_).first->second.first++;
     } else if (const auto p = pins_.find(e.bo); p != pins_.end() && !--p->second.first) {
         pins_.erase(p);
     }
 }
 
-namespace {
-
-// Uses of one submission, by tag: touches of the same BO add up; what must be in VRAM need not be touched.
-std::map<u64, u64> needs(const std::vector<touch> &touches, const std::vector<u64> &must)
+std::map<u64, bound_recorder::need> bound_recorder::needs(const submission &s, const std::vector<u64> &pinned)
 {
-    std::map<u64, u64> out;
-    for (const touch &t : touches) {
-        u64 &bytes = out[t.bo];
-        if (__builtin_add_overflow(bytes, t.link_bytes, &bytes) || bytes == bounds::must_be_in_vram)
-            bytes = bounds::must_be_in_vram - 1; // the run refuses such a job
+    std::map<u64, need> out;
+    for (const touch &t : *s.touches) {
+        need &n = out[t.bo];
+        if (__builtin_add_overflow(n.vram_bytes, t.vram_bytes, &n.vram_bytes))
+            n.vram_bytes = ~u64{0};
+        if (__builtin_add_overflow(n.link_bytes, t.link_bytes, &n.link_bytes) ||
+            n.link_bytes == bounds::must_be_in_vram)
+            n.link_bytes = bounds::must_be_in_vram - 1; // the run refuses such a job
     }
-    for (u64 tag : must)
-        out[tag] = bounds::must_be_in_vram;
+    for (const std::vector<u64> *tags : {&s.must, &pinned})
+        for (u64 tag : *tags)
+            out[tag].link_bytes = bounds::must_be_in_vram;
     return out;
 }
-
-} // namespace
 
 bounds::instance bound_recorder::finish() const
 {
     bounds::instance in;
     in.vram_bytes = w_.system.device.vram_size_bytes;
     std::unordered_map<u64, std::size_t> index;
-    const auto allowed_of = [&](u64 tag) { return bos_.at(tag).allowed; };
     std::vector<u32> step_of(submissions_.size() + 1);
     for (std::size_t i = 0; i < submissions_.size(); i++)
-        step_of[i + 1] = step_of[i] + submissions_[i].started;
+        step_of[i + 1] = step_of[i] + submissions_[i].job.has_value();
     u32 emptied = 0;
     for (std::size_t i = 0; i < submissions_.size(); i++) {
         const submission &s = submissions_[i];
-        if (!s.started)
+        if (!s.job)
             continue;
         const u32 step = in.steps++;
         if (s.emptied_before != emptied && step)
             in.emptied.push_back(step);
         emptied = s.emptied_before;
-        for (const auto &[tag, bytes] : needs(*s.touches, s.must)) {
-            if (!(allowed_of(tag) & domain_vram)) {
-                in.fixed_bytes += bytes;
+        for (const auto &[tag, n] : needs(s, s.pinned)) {
+            if (!may_be_in_vram(tag)) {
+                in.fixed_bytes += n.link_bytes;
                 continue;
             }
             const bo &b = bos_.at(tag);
             const auto [at, fresh] = index.try_emplace(tag, in.objects.size());
             if (fresh)
                 in.objects.push_back({b.size_bytes, step_of[b.born], {}});
-            in.objects[at->second].uses.push_back({step, bytes});
+            in.objects[at->second].uses.push_back({step, n.link_bytes});
         }
     }
     return in;

@@ -68,6 +68,7 @@ public:
         done(index, seqno);
         started(seqno);
     }
+    void moved(u64 tag, u32 to) { recorder.record({.bo = tag, .b = to, .type = event_type::move}); }
     void pin(event_type type, u64 tag, int error = 0)
     {
         recorder.record({.bo = tag, .error = error, .type = type});
@@ -148,6 +149,7 @@ TEST(bound_recorder, pins_all_the_while)
     const u32 one = r.bo(1, 10, domain_vram);
     const u32 before = r.submit(0), during = r.submit(0), late = r.submit(0), after = r.submit(0);
     r.done(one);
+    r.moved(1, domain_vram);
     r.submitted(before, 1);
     r.pin(event_type::pin, 1, -12); // did not work
     r.recorder.record({.a = during, .process = 1, .type = event_type::op_begin});
@@ -164,6 +166,29 @@ TEST(bound_recorder, pins_all_the_while)
     ASSERT_EQ(in.objects[0].uses.size(), 1u);
     EXPECT_EQ(in.objects[0].uses[0].step, 2u);
     EXPECT_EQ(in.objects[0].uses[0].remote_bytes, bounds::must_be_in_vram);
+}
+
+// A pin can put into VRAM what is not allowed there: then it need not be read remotely. One that is elsewhere
+// needs no VRAM.
+TEST(bound_recorder, pins_where_the_bo_is)
+{
+    recording r;
+    const u32 one = r.bo(1, 10, domain_gtt), two = r.bo(2, 10, domain_vram);
+    const u32 set = r.touch_set(1, {{1, 1, 5}, {2, 1, 5}}), first = r.submit(1), second = r.submit(1);
+    for (u32 i : {one, two, set})
+        r.done(i);
+    r.moved(2, domain_gtt);
+    r.pin(event_type::pin, 2);
+    r.submitted(first, 1);
+    r.moved(1, domain_vram);
+    r.pin(event_type::pin, 1);
+    r.submitted(second, 2);
+    const bounds::instance in = r.recorder.finish();
+    EXPECT_EQ(in.fixed_bytes, 0u);
+    ASSERT_EQ(in.objects.size(), 2u);
+    EXPECT_EQ(in.objects[0].uses[0].remote_bytes, 5u);
+    EXPECT_EQ(in.objects[0].uses[1].remote_bytes, bounds::must_be_in_vram);
+    EXPECT_EQ(in.objects[1].uses[1].remote_bytes, 5u);
 }
 
 TEST(bound_recorder, births_and_evict_all)

@@ -19,11 +19,14 @@ experiment run_experiment(const workload::workload &w, backend::memory_backend &
                           const experiment_options &o)
 {
     check_expectations(w);
-    experiment x{report::metrics(w.system.processes), {}, {}, {}};
+    experiment x{report::metrics(w.system.processes), {}, {}, {}, {}};
     report::event_tee tee;
     tee.add(&x.metrics);
     for (events::event_sink *sink : o.sinks)
         tee.add(sink);
+    std::optional<bound_recorder> recorder;
+    if (o.bounds)
+        tee.add(&recorder.emplace(w));
     executor_options options;
     options.sink = &tee;
     options.progress = o.progress;
@@ -43,6 +46,11 @@ experiment run_experiment(const workload::workload &w, backend::memory_backend &
         x.run.end_ns = x.metrics.last_event_ns();
     }
     x.metrics.finish(x.run.end_ns);
+    if (recorder && recorder->usable() && x.run.failures.empty()) {
+        x.bounds = bounds_of(*recorder, x.metrics);
+        if (auto failure = below_bound(*x.bounds))
+            x.run.failures.push_back(std::move(*failure));
+    }
     x.verdicts = evaluate(w, x.metrics);
     return x;
 }

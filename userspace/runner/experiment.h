@@ -5,6 +5,7 @@
 #include "report/metrics.h"
 #include "runner/executor.h"
 #include "runner/expect.h"
+#include "runner/run_bounds.h"
 
 #include <functional>
 #include <string>
@@ -17,6 +18,7 @@ struct experiment_options {
     std::function<void(u64 operations, u64 now_ns)> progress;
     std::function<void(const operation_report &)> after_operation;
     bool keep_state = false; // the backend's state after the last operation
+    bool bounds = false;     // what any policy could have reached, of a run without failures
 };
 
 struct experiment {
@@ -24,6 +26,7 @@ struct experiment {
     run_result run;
     std::vector<verdict> verdicts; // refer to the workload
     std::string state;
+    std::optional<run_bounds> bounds;
 
     // All expectations and invariants hold.
     bool good() const;

@@ -13,7 +13,7 @@
 
 namespace vramlab::runner {
 
-class fake_backend final : public backend::memory_backend {
+class fake_backend : public backend::memory_backend {
 public:
     using task_state = backend::task_state;
 
