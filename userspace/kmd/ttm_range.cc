@@ -4,6 +4,7 @@
 #include "kmd/ttm_internal.h"
 
 #include <algorithm>
+#include <deque>
 
 namespace vramlab::kmd {
 
@@ -52,7 +53,7 @@ namespace {
 class window {
 public:
     window(const ttm_range_claim &claim, ttm_resource_manager *man, ttm_range_extent_at extent_at, u64 first)
-        : claim_(claim), man_(man), extent_at_(extent_at), trail_(first), lead_(first)
+        : claim_(claim), man_(man), extent_at_(extent_at), lead_(first)
     {
     }
     ~window() { move(lead_, lead_); } // leaves no counts behind
@@ -63,16 +64,13 @@ public:
         while (lead_ < end) {
             const ttm_range_extent e = extent_at_(man_, lead_);
             add(e);
+            extents_.push_back(e);
             lead_ = e.end;
         }
-        while (trail_ < lead_) {
-            const ttm_range_extent e = extent_at_(man_, trail_);
-            if (e.end > start)
-                break;
-            drop(e);
-            trail_ = e.end;
-        }
+        for (; !extents_.empty() && extents_.front().end <= start; extents_.pop_front())
+            drop(extents_.front());
     }
+    u64 first_end() const { return extents_.front().end; } // of the extent that the start is in
     bool possible() const { return !never_; }
     const ttm_range_cost &cost() const { return cost_; }
 
@@ -98,7 +96,9 @@ private:
     const ttm_range_claim &claim_;
     ttm_resource_manager *man_;
     ttm_range_extent_at extent_at_;
-    u64 trail_, lead_; // extents between are counted
+    u64 lead_; // counted up to here
+    // Those counted. The kernel looks each up again when it is left behind, which takes time here, not there.
+    std::deque<ttm_range_extent> extents_;
     ttm_range_cost cost_;
     u32 never_ = 0;
 };
@@ -142,7 +142,7 @@ int ttm_range_choose(ttm_range_claim *claim, ttm_resource_manager *man, u64 size
             claim->range.fpfn = start;
             claim->range.lpfn = start + pages;
         }
-        start = align(next_start(start, extent_at(man, start).end, others));
+        start = align(next_start(start, w.first_end(), others));
     }
     return found ? 0 : -ENOSPC;
 }
