@@ -15,11 +15,12 @@ constexpr u64 second = 1000 * ms;
 class vttm_link : public testing::Test {
 protected:
     // A byte a nanosecond, of the link and of video memory.
-    void reset(u32 flags)
+    void reset(u32 flags) { reset(file, flags); }
+    static void reset(const vttm_file &f, u32 flags)
     {
         const drm_vttm_lab_config config{
             8 * MiB, 64 * MiB, second, second, 10, 32, flags | DRM_VTTM_LAB_CONFIG_NO_CONTENTS};
-        ASSERT_EQ(reset_when_idle(file, config), 0);
+        ASSERT_EQ(reset_when_idle(f, config), 0);
     }
     void SetUp() override
     {
@@ -28,8 +29,10 @@ protected:
     }
     void TearDown() override
     {
-        if (file.fd() >= 0)
-            reset(0);
+        if (file.fd() < 0)
+            return;
+        file.reset(); // with its BOs, which a reset of the device would refuse
+        reset(vttm_file(), 0);
     }
     // Returns the number of the submission, 0 if it fails.
     static u64 submit(const vttm_file &f, u32 engine, u64 compute_ns, u32 bo, u64 vram_bytes, u64 link_bytes)
