@@ -13,11 +13,24 @@ using namespace kmd;
 
 namespace {
 
-// The block that an address is in and that is not split.
-block_id block_at(const gpu_buddy &mm, u64 addr)
+// Where a search looked last: the next address is mostly that of the next block. no_block before the first.
+thread_local block_id looked_at = no_block;
+
+bool is_in(const gpu_buddy &mm, block_id b, u64 addr)
 {
-    block_id b = mm.first_root;
-    while (addr >= gpu_buddy_block_offset(mm, b) + gpu_buddy_block_size(mm, b))
+    const u64 offset = gpu_buddy_block_offset(mm, b);
+    return addr >= offset && addr - offset < gpu_buddy_block_size(mm, b);
+}
+
+// The block that an address is in and that is not split. near: where to start from, or no_block.
+block_id block_at(const gpu_buddy &mm, u64 addr, block_id near)
+{
+    block_id b = near;
+    while (b != no_block && !is_in(mm, b, addr))
+        b = mm[b].parent;
+    if (b == no_block)
+        b = mm.first_root;
+    while (!is_in(mm, b, addr))
         b++; // the next root
     while (gpu_buddy_block_is_split(mm[b])) {
         const block_id right = mm[b].left + 1;
@@ -26,9 +39,10 @@ block_id block_at(const gpu_buddy &mm, u64 addr)
     return b;
 }
 
-// What extent_at() needs. No block is added while a search is under way.
-void make_room_for_hints(vttm_vram_mgr &mgr)
+// What extent_at() needs. No block is added, split or merged while a search is under way.
+void begin_search(vttm_vram_mgr &mgr)
 {
+    looked_at = no_block;
     if (mgr.hints.size() < mgr.mm.arena_used)
         mgr.hints.resize(mgr.mm.arena_used);
 }
@@ -36,7 +50,7 @@ void make_room_for_hints(vttm_vram_mgr &mgr)
 ttm_range_extent extent_at(ttm_resource_manager *man, u64 page)
 {
     vttm_vram_mgr &mgr = to_vram_mgr(man);
-    const block_id b = block_at(mgr.mm, page << PAGE_SHIFT);
+    const block_id b = looked_at = block_at(mgr.mm, page << PAGE_SHIFT, looked_at);
     const u64 start = gpu_buddy_block_offset(mgr.mm, b) >> PAGE_SHIFT;
     ttm_range_extent e{.start = start, .end = start + (gpu_buddy_block_size(mgr.mm, b) >> PAGE_SHIFT)};
     vttm_vram_mgr_resource *owner = gpu_buddy_block_is_allocated(mgr.mm[b]) ? mgr.owners[b] : nullptr;
@@ -51,7 +65,7 @@ void take_free_parts(vttm_vram_mgr &mgr, vttm_vram_claim &c)
 {
     const u64 end = c.claim->range.lpfn << PAGE_SHIFT;
     for (u64 at = c.claim->range.fpfn << PAGE_SHIFT; at < end;) {
-        const block_id b = block_at(mgr.mm, at);
+        const block_id b = block_at(mgr.mm, at, no_block);
         const u64 to = std::min(gpu_buddy_block_offset(mgr.mm, b) + gpu_buddy_block_size(mgr.mm, b), end);
         if (gpu_buddy_block_is_free(mgr.mm[b]))
             gpu_buddy_alloc_blocks(mgr.mm, at, to, to - at, mgr.mm.chunk_size, c.blocks,
@@ -72,7 +86,7 @@ int vttm_vram_mgr_claim_range(ttm_resource_manager *man, ttm_range_claim *claim)
     std::vector<const ttm_range_claim *> others;
     for (const vttm_vram_claim &c : mgr.claims)
         others.push_back(c.claim);
-    make_room_for_hints(mgr);
+    begin_search(mgr);
     if (const int r = ttm_range_choose(claim, man, mgr.mm.size >> PAGE_SHIFT, others, extent_at))
         return r;
     mgr.claims.push_back({claim, {}});
@@ -91,7 +105,7 @@ void vttm_vram_mgr_unclaim_range(ttm_resource_manager *man, ttm_range_claim *cla
 
 ttm_resource *vttm_vram_mgr_range_first(ttm_resource_manager *man, const ttm_range_claim *claim)
 {
-    make_room_for_hints(to_vram_mgr(man));
+    begin_search(to_vram_mgr(man));
     return ttm_range_first(claim, man, extent_at);
 }
 
