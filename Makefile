@@ -7,7 +7,7 @@ VRAMLAB = $(BUILD)/cli/vramlab
 export VRAMLAB_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/vramlab
 
 .DEFAULT_GOAL := help
-.PHONY: help demo model test check check-full kernel kernel-qemu kunit matrix verify drivers guest-root igt vm-demo conform cases vm-trace bench calibration mutants fuzz docs style format setup clean
+.PHONY: help demo model test check check-full kernel kernel-qemu kunit matrix verify drivers guest-root igt vm-demo conform cases vm-trace bench calibration tables mutants fuzz docs style format setup clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -83,6 +83,9 @@ calibration: model ## fit two scalars to what was reported, and compare the rest
 	@$(VRAMLAB) calibrate userspace/calibration/shipped.toml --draws 0 -o Documentation/calibration-shipped.txt
 	@$(VRAMLAB) calibrate --draws 0 --set device.overlap=true -o Documentation/calibration-overlap.txt
 	@$(VRAMLAB) calibrate userspace/calibration/cost-aware.toml -o Documentation/calibration-cost-aware.txt
+
+tables: model ## all scenarios under all policies beside their bounds: writes Documentation/bounds.txt (minutes)
+	@$(VRAMLAB) bound userspace/scenarios/*.toml -o Documentation/bounds.txt
 
 mutants: ## small faults planted in userspace/kmd: do tests and conformance notice?
 	@scripts/setup model

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 // vramlab cliff: frame time against how much video memory is wanted, around what there is.
+#include "calibration/plan.h"
+#include "cli/cliff_bands.h"
 #include "cli/commands.h"
 #include "cli/demand.h"
+#include "cli/output.h"
 #include "cli/policies.h"
 #include "cli/sweep.h"
 #include "report/metrics.h"
@@ -25,6 +28,8 @@ struct cliff_arguments {
     u32 to_percent = 130;
     u32 step_percent = 5;
     std::string output;
+    u64 bands = 0; // draws of the plan's priors
+    std::string plan;
     sweep_arguments of;
 };
 
@@ -52,56 +57,116 @@ std::string process_of(const cliff_arguments &a, const workload::workload &w)
     return "";
 }
 
-std::vector<sweep_item> steps(const cliff_arguments &a, const demand_solver &solver,
-                              const std::string &parameter, u64 vram_bytes)
+std::vector<u32> percents(const cliff_arguments &a)
 {
     if (!a.step_percent || a.from_percent > a.to_percent)
         throw std::runtime_error(fmt::format("from {} to {} by {}, expected at least one step upwards",
                                              a.from_percent, a.to_percent, a.step_percent));
+    std::vector<u32> out;
+    for (u32 percent = a.from_percent; percent <= a.to_percent; percent += a.step_percent)
+        out.push_back(percent);
+    return out;
+}
+
+std::vector<sweep_item> items_of(const cliff_steps &steps, const demand_solver &solver, u64 vram_bytes)
+{
     std::vector<sweep_item> items;
-    for (u32 percent = a.from_percent; percent <= a.to_percent; percent += a.step_percent) {
+    for (const u32 percent : steps.percent) {
         const u64 demand = static_cast<u64>(u128{vram_bytes} * percent / 100);
-        items.push_back({a.file, {{parameter, fmt::format("{}", solver.value_for(demand))}}});
+        items.push_back({steps.file, {{steps.parameter, fmt::format("{}", solver.value_for(demand))}}});
     }
     return items;
 }
 
-// Where frames become a tenth longer than with the least demand.
-std::string edge_words(const sweep_table &t, std::size_t policy, std::size_t column, u32 from, u32 step)
+// One of them: what is shown of a step under a policy, and the number that the edge is judged by.
+struct cell {
+    std::string text;
+    double value = 0;
+};
+
+cell cell_of(const cliff_arguments &a, const cliff_steps &steps, const sweep_table &t, std::size_t step,
+             std::size_t policy, std::size_t column, report::unit unit)
 {
-    const double base = t.rows[0][policy].values[column].value_or(0);
-    for (std::size_t i = 1; i < t.rows.size(); i++)
-        if (t.rows[i][policy].values[column].value_or(0) > base * 1.1)
-            return fmt::format("from {} %", from + step * i);
+    const auto text = [&](double value) { return report::format_metric(unit, value); };
+    if (a.bands) {
+        const band b = band_at(t, steps.percent.size(), step, policy, column);
+        return b.draws
+                   ? cell{fmt::format("{} ({} - {})", text(b.median), text(b.low), text(b.high)), b.median}
+                   : cell{"-"};
+    }
+    const std::optional<double> &v = t.rows[step][policy].values[column];
+    return v ? cell{text(*v), *v} : cell{"-"};
+}
+
+// Where frames become a tenth longer than with the least demand.
+std::string edge_words(const cliff_arguments &a, const cliff_steps &steps, const sweep_table &t,
+                       std::size_t policy, std::size_t column)
+{
+    const auto at = [&](std::size_t i) {
+        return cell_of(a, steps, t, i, policy, column, report::unit::ms).value;
+    };
+    for (std::size_t i = 1; i < steps.percent.size(); i++)
+        if (at(i) > at(0) * 1.1)
+            return fmt::format("from {} %", steps.percent[i]);
     return "nowhere";
 }
 
-void print(const cliff_arguments &a, const sweep_table &t, u64 vram_bytes, const std::string &process)
+void print(const cliff_arguments &a, const cliff_steps &steps, const sweep_table &t, u64 vram_bytes,
+           const std::string &process)
 {
     const report::painter p = report::painter::for_stream(stdout);
     std::vector<std::string> head{"wanted", "of VRAM"};
-    for (const std::string &policy : a.of.policies)
+    for (const std::string &policy : a.of.policies) {
         for (const char *what : {"avg", "p99"})
             head.push_back(policy + " " + what);
+        if (a.of.bounds)
+            head.push_back(policy + " link x lower");
+    }
     report::table table(head);
     const std::size_t first = a.of.metrics.size(); // columns of the process come after those of all
-    for (std::size_t i = 0; i < t.rows.size(); i++) {
-        const u32 percent = a.from_percent + a.step_percent * static_cast<u32>(i);
+    const std::vector<std::string> columns = sweep_columns(a.of);
+    const auto ratio =
+        static_cast<std::size_t>(std::find(columns.begin(), columns.end(), "link_x_lower") - columns.begin());
+    for (std::size_t i = 0; i < steps.percent.size(); i++) {
+        const u32 percent = steps.percent[i];
         std::vector<report::table::cell> row{
             report::format_metric(report::unit::bytes, static_cast<double>(vram_bytes) * percent / 100),
             fmt::format("{} %", percent)};
-        for (const sweep_row &r : t.rows[i])
+        for (std::size_t policy = 0; policy < a.of.policies.size(); policy++) {
             for (std::size_t m = 0; m < 2; m++)
-                row.emplace_back(r.values[first + m]
-                                     ? report::format_metric(report::unit::ms, *r.values[first + m])
-                                     : "-");
+                row.emplace_back(cell_of(a, steps, t, i, policy, first + m, report::unit::ms).text);
+            if (a.of.bounds)
+                row.emplace_back(cell_of(a, steps, t, i, policy, ratio, report::unit::share).text);
+        }
         table.add_row(std::move(row));
     }
     fmt::print("frame times of {}\n{}\n", process, table.render(p));
     for (std::size_t policy = 0; policy < a.of.policies.size(); policy++)
-        fmt::print("{}: a tenth longer than at {} %: {}\n", a.of.policies[policy], a.from_percent,
-                   edge_words(t, policy, first, a.from_percent, a.step_percent));
+        fmt::print("{}: {}a tenth longer than at {} %: {}\n", a.of.policies[policy], a.bands ? "median " : "",
+                   a.from_percent, edge_words(a, steps, t, policy, first));
+    if (a.bands)
+        fmt::print("median (10th - 90th percentile) of {} draws of the priors\n", a.bands);
     fmt::print("{}\n", p.paint(report::provenance_line, report::color::dim));
+}
+
+void write_bands(const cliff_arguments &a, const cliff_steps &steps, const sweep_table &t)
+{
+    const std::string text =
+        a.output.ends_with(".csv") ? bands_csv(a.of, steps, t) : bands_json(a.of, steps, t);
+    write_sweep_text(a.output, text);
+}
+
+std::vector<sweep_item> plan_items(const cliff_arguments &a, const cliff_steps &steps,
+                                   const demand_solver &solver, u64 vram_bytes)
+{
+    if (!a.bands)
+        return items_of(steps, solver, vram_bytes);
+    const std::string file = a.plan.empty() ? scenario_directory() + "/../calibration/game.toml" : a.plan;
+    drawn_items drawn = draw_items(a.of, calibration::read_plan(file), steps, a.bands);
+    if (drawn.clamped)
+        fmt::print(stderr, "{}: {} drawn values were clamped to what a scenario takes\n", file,
+                   drawn.clamped);
+    return std::move(drawn.items);
 }
 
 int cliff(cliff_arguments &a)
@@ -109,17 +174,17 @@ int cliff(cliff_arguments &a)
     a.of.policies = policies_of(a.of.policies);
     a.of.metrics = default_metrics();
     std::erase(a.of.metrics, "frames");
-    const std::string parameter = parameter_of(a);
-    const demand_solver solver(a.file, a.of.in, parameter);
-    const workload::workload w = solver.load_with(128 * MiB);
-    const u64 vram_bytes = w.system.device.vram_size_bytes;
-    std::vector<sweep_item> items = steps(a, solver, parameter, vram_bytes);
+    const cliff_steps steps{a.file, parameter_of(a), percents(a)};
+    const std::string journal = a.output.empty() ? "" : journal_of(a.output);
+    const demand_solver solver(a.file, a.of.in, steps.parameter);
+    const u64 vram_bytes = solver.load_with(128 * MiB).system.device.vram_size_bytes;
     const std::string process = process_of(a, solver.load_with(solver.value_for(vram_bytes)));
     a.of.processes = {process};
-    const std::string journal = a.output.empty() ? "" : journal_of(a.output);
-    const sweep_table t = run_sweep(a.of, std::move(items), journal);
-    print(a, t, vram_bytes, process);
-    if (!a.output.empty())
+    const sweep_table t = run_sweep(a.of, plan_items(a, steps, solver, vram_bytes), journal);
+    print(a, steps, t, vram_bytes, process);
+    if (!a.output.empty() && a.bands)
+        write_bands(a, steps, t);
+    else if (!a.output.empty())
         write_sweep(a.output, a.of, t);
     for (const auto &rows : t.rows)
         for (const sweep_row &row : rows)
@@ -149,6 +214,15 @@ void add_cliff_command(CLI::App &app, int &status)
         ->delimiter(',')
         ->capture_default_str()
         ->type_name("A,B");
+    c->add_option(
+         "--bands", a->bands,
+         "Draw every prior of the calibration plan so many times; print median and the 10th and 90th "
+         "percentile")
+        ->check(CLI::Range(u64{1}, u64{100'000}))
+        ->type_name("N");
+    c->add_option("--plan", a->plan, "The plan (.toml; default: userspace/calibration/game.toml)")
+        ->type_name("FILE");
+    c->add_flag("--bounds", a->of.bounds, "Beside how little traffic any policy could have caused");
     add_input_options(*c, a->of.in);
     c->add_option("--jobs,-j", a->of.jobs, "Points at a time (default: one a processor)")->type_name("N");
     c->add_option("--output,-o", a->output, "Write all metrics to this .csv or .json, resumable as sweep's")

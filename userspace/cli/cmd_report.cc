@@ -37,6 +37,7 @@ void add_report_command(CLI::App &app, int &status)
         "report",
         "Draw scenarios or workloads under several policies, as one HTML file that needs nothing else");
     add_comparison_options(*c, *a);
+    add_bounds_option(*c, *a);
     c->add_option("--output,-o", a->output, "File to write")->capture_default_str()->type_name("FILE");
     c->add_option("--bo", a->page.bos, "Show this BO's life, too (repeatable)")
         ->type_name("BO")

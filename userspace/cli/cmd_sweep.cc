@@ -71,6 +71,8 @@ void add_sweep_command(CLI::App &app, int &status)
                   "Those of this process, too (repeatable, or separated by commas)")
         ->delimiter(',')
         ->type_name("NAME");
+    c->add_flag("--bounds", a->of.bounds,
+                "Columns of how little traffic any policy could have caused, knowing the future");
     add_input_options(*c, a->of.in);
     c->add_option("--jobs,-j", a->of.jobs, "Points at a time (default: one a processor)")->type_name("N");
     c->add_option("--output,-o", a->output,

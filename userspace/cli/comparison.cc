@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/comparison.h"
 
+#include "cli/bound_words.h"
 #include "cli/mechanism_settings.h"
 #include "cli/output.h"
 #include "cli/parallel.h"
@@ -24,6 +25,11 @@ void add_comparison_options(CLI::App &c, comparison_arguments &a)
         ->type_name("A,B");
     add_input_options(c, a.in);
     c.add_option("--jobs,-j", a.jobs, "Runs at a time (default: one a processor)")->type_name("N");
+}
+
+void add_bounds_option(CLI::App &c, comparison_arguments &a)
+{
+    c.add_flag("!--no-bounds", a.bounds, "Don't compute how little any policy could have caused (quicker)");
 }
 
 namespace {
@@ -118,6 +124,9 @@ report::page_run run_of(const compared &cell)
     run.checked = driver::make_policy(cell.policy)->kernel_mechanisms().has_value();
     run.m = &cell.x->metrics;
     run.t = &*cell.drawn;
+    const std::vector<std::string> headings = bound_headings(), texts = bound_texts(cell.x->bounds);
+    for (std::size_t i = 0; cell.x->bounds && i < headings.size(); i++)
+        run.bounds.emplace_back(headings[i], texts[i]);
     for (const runner::invariant_failure &f : cell.x->run.failures)
         run.failures.push_back(fmt::format("{}: {}", f.invariant, f.message));
     return run;
@@ -137,6 +146,7 @@ comparison run_comparison(const comparison_arguments &a)
         const workload::workload &w = workloads[cell.workload];
         const auto backend = make_backend(backend_kind::model, cell.policy, cell.in);
         runner::experiment_options o;
+        o.bounds = a.bounds;
         if (a.timelines)
             o.sinks.push_back(&cell.drawn.emplace(make_timeline(w, cell.in)));
         cell.x = runner::run_experiment(w, *backend, o);

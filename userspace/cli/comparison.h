@@ -20,9 +20,12 @@ struct comparison_arguments {
     input in;
     bool sweep = false;     // every point of each scenario's [sweep]
     bool timelines = false; // what the page draws
+    bool bounds = true;     // what any policy could have reached
     u32 jobs = 0;           // 0: one a processor
 };
 void add_comparison_options(CLI::App &c, comparison_arguments &a);
+// --no-bounds, for those that can do without.
+void add_bounds_option(CLI::App &c, comparison_arguments &a);
 
 // One cell of the grid.
 struct compared {

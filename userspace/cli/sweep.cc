@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/sweep.h"
 
+#include "cli/bound_words.h"
 #include "cli/mechanism_settings.h"
 #include "cli/output.h"
 #include "cli/parallel.h"
@@ -57,7 +58,9 @@ std::vector<sweep_row> run_item(const sweep_arguments &a, const sweep_item &item
     std::vector<sweep_row> rows;
     for (const std::string &policy : a.policies) {
         const auto backend = make_backend(backend_kind::model, policy, in);
-        const runner::experiment x = runner::run_experiment(w, *backend);
+        runner::experiment_options o;
+        o.bounds = a.bounds;
+        const runner::experiment x = runner::run_experiment(w, *backend, o);
         sweep_row &row = rows.emplace_back();
         row.failed_invariants = x.run.failures.size();
         for (const std::string &metric : a.metrics)
@@ -65,6 +68,9 @@ std::vector<sweep_row> run_item(const sweep_arguments &a, const sweep_item &item
         for (const std::string &process : a.processes)
             for (const std::string &metric : a.metrics)
                 row.values.push_back(x.metrics.value(metric, process));
+        if (a.bounds)
+            for (const std::optional<double> &value : bound_values(x.bounds))
+                row.values.push_back(value);
     }
     return rows;
 }
@@ -106,6 +112,9 @@ std::vector<std::string> sweep_columns(const sweep_arguments &a)
     for (const std::string &process : a.processes)
         for (const std::string &metric : a.metrics)
             columns.push_back(process + "." + metric);
+    if (a.bounds)
+        for (const std::string &name : bound_columns())
+            columns.push_back(name);
     return columns;
 }
 
@@ -203,7 +212,11 @@ std::string journal_of(const std::string &path)
 
 void write_sweep(const std::string &path, const sweep_arguments &a, const sweep_table &t)
 {
-    const std::string text = path.ends_with(".csv") ? sweep_csv(a, t) : sweep_json(a, t);
+    write_sweep_text(path, path.ends_with(".csv") ? sweep_csv(a, t) : sweep_json(a, t));
+}
+
+void write_sweep_text(const std::string &path, const std::string &text)
+{
     atomic_file out(path);
     std::fwrite(text.data(), 1, text.size(), out.stream());
     out.commit();

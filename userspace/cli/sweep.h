@@ -15,7 +15,8 @@ struct sweep_arguments {
     std::vector<std::string> metrics;   // of the total, then likewise of each process
     std::vector<std::string> processes; // a scenario may lack them: no value then
     input in;
-    u32 jobs = 0; // 0: one a processor
+    u32 jobs = 0;        // 0: one a processor
+    bool bounds = false; // columns of what any policy could have reached
 };
 
 // A point: one scenario with settings of its own, on top of input::settings.
@@ -35,7 +36,7 @@ struct sweep_table {
     std::vector<std::vector<sweep_row>> rows; // by item, then by policy
 };
 
-// Names of the values: "metric" of the total, then "process.metric".
+// Names of the values: "metric" of the total, then "process.metric", then those of bounds.
 std::vector<std::string> sweep_columns(const sweep_arguments &a);
 
 // The grid of NAME=V,V,... (`parameters`), or, if there are none, of the scenario's own [sweep]. Throws
@@ -54,6 +55,8 @@ std::string sweep_json(const sweep_arguments &a, const sweep_table &t);
 
 // Writes the table to `path` (.csv or .json; all or nothing) and removes its journal.
 void write_sweep(const std::string &path, const sweep_arguments &a, const sweep_table &t);
+// Likewise with a text made of it.
+void write_sweep_text(const std::string &path, const std::string &text);
 // That of a table. Throws std::runtime_error if path is neither .csv nor .json.
 std::string journal_of(const std::string &path);
 

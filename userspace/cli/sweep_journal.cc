@@ -136,6 +136,7 @@ u64 sweep_key(const sweep_arguments &a, const std::vector<sweep_item> &items)
             h.add(s);
     }
     h.add(a.in.seed ? std::to_string(*a.in.seed) : "");
+    h.add(a.bounds ? "bounds" : "");
     return h.value();
 }
 

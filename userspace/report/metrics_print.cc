@@ -165,6 +165,12 @@ std::string print_comparison(std::span<const compared_run> runs, const painter &
     for (const metric_descriptor &d : metric_table())
         add_row(
             d.name, [&](const metrics &m) { return m.value(d.name); }, d.u);
+    for (std::size_t i = 0; !runs.empty() && i < runs[0].more.size(); i++) {
+        std::vector<table::cell> row{runs[0].more[i].first};
+        for (const compared_run &r : runs)
+            row.emplace_back(r.more[i].second);
+        t.add_row(std::move(row));
+    }
     // Per process, what people look at first; processes are matched by name.
     std::vector<std::string> names;
     for (const compared_run &r : runs)

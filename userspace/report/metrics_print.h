@@ -9,6 +9,8 @@
 
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace vramlab::report {
 
@@ -19,6 +21,8 @@ std::string print_metrics(const metrics &m, const painter &p);
 struct compared_run {
     std::vector<std::string> heading; // lines above the column, as many for each run
     const metrics *m;
+    // Rows of their own after the metrics of all: label and text. The same labels for each run.
+    std::vector<std::pair<std::string, std::string>> more = {};
 };
 std::string print_comparison(std::span<const compared_run> runs, const painter &p);
 

@@ -93,6 +93,9 @@ ordered_json scenario_json(const page_scenario &s, const page_options &o)
                          {"description", r.description},
                          {"checked", r.checked},
                          {"failures", r.failures}};
+        run["bounds"] = ordered_json::array();
+        for (const auto &[heading, text] : r.bounds)
+            run["bounds"].push_back({heading, text});
         run["metrics"] = metrics_of(*r.m);
         run["ping_pong"] = metrics_json(*r.m)["ping_pong"];
         run["timeline"] = timeline_json(*r.t, bos);

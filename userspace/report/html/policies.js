@@ -67,10 +67,13 @@ function overviewTable(scenario, process) {
   const columns = [["frames", "frames"], ["average", "frame_time_avg_ms"], ["p99", "frame_time_p99_ms"], ["longest", "frame_time_max_ms"],
     ["evictions", "evictions"], ["over the link, a frame", "link_read_bytes_per_frame"],
     ["back within 1 s", "reversals_1s"]];
-  return dataTable("Policies side by side; decisions are checked against the kernel, or the model's alone",
-    ["policy", "decisions", "failed", ...columns.map(c => c[0])],
+  // Of the whole run, whichever process is shown: what one had to read depends on the others.
+  const bounds = (scenario.runs.find(r => r.bounds.length) || {bounds: []}).bounds.map(b => b[0]);
+  return dataTable("Policies side by side; decisions are checked against the kernel, or the model's alone" +
+    (bounds.length ? "; x lower: of all processes, beside the least that any policy could have caused that knew the future (-: that is 0)" : ""),
+    ["policy", "decisions", "failed", ...columns.map(c => c[0]), ...bounds],
     scenario.runs.map(r => [r.policy, decisionsBadge(r), {text: formatCount(failures(r)), class: failures(r) ? "worst" : ""},
-      ...columns.map(([, name]) => metricText(r, process, name))]), [1]);
+      ...columns.map(([, name]) => metricText(r, process, name)), ...bounds.map((_, i) => r.bounds.length ? r.bounds[i][1] : "-")]), [1]);
 }
 
 // What a reader of the bars must know: who did less because something failed.

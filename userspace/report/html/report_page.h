@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace vramlab::report {
@@ -22,6 +23,8 @@ struct page_run {
     const metrics *m = nullptr;
     const timeline *t = nullptr;
     std::vector<std::string> failures; // invariants that did not hold
+    // Beside what any policy could have reached: heading and text. The same headings for all runs, or none.
+    std::vector<std::pair<std::string, std::string>> bounds = {};
 };
 
 // One workload: what it is, and what it became under each policy.

@@ -113,6 +113,15 @@ TEST(page, shows_the_bos_that_were_evicted_most_and_those_asked_for)
     EXPECT_EQ(run["checked"], false);
 }
 
+TEST(page, has_what_could_have_been_reached)
+{
+    pages p;
+    p.scenarios[0].runs[0].bounds = {{"link x lower", "1.50"}};
+    const nlohmann::json runs = p.data()["scenarios"][0]["runs"];
+    EXPECT_EQ(runs[0]["bounds"], nlohmann::json::parse(R"([["link x lower", "1.50"]])"));
+    EXPECT_TRUE(runs[1]["bounds"].empty());
+}
+
 TEST(page, has_every_metric_of_every_process)
 {
     const pages p;
