@@ -37,6 +37,7 @@ struct conform_arguments {
     u64 start = 1;     // first seed, where swarm is a count
     u32 operations = 200;
     bool edge_cases = false;
+    bool crowded = false;
     bool self = false;
     bool no_shrink = false;
     u32 max_failures = 5;
@@ -96,6 +97,7 @@ template <typename Fn> void for_each_workload(const conform_arguments &a, Fn &&f
     workload::swarm_options o;
     o.operations = a.operations;
     o.edge_cases = a.edge_cases;
+    o.crowded = a.crowded;
     for (u64 i = 0; i < seeds.count; i++)
         if (!fn(workload::make_swarm(seeds.first + i, o)))
             return;
@@ -164,6 +166,8 @@ std::vector<std::string> guest_arguments(const conform_arguments &a, const seed_
                                       "--max-failures", std::to_string(a.max_failures)};
     if (a.edge_cases)
         words.push_back("--edge-cases");
+    if (a.crowded)
+        words.push_back("--crowded");
     if (a.no_shrink)
         words.push_back("--no-shrink");
     if (a.free_running)
@@ -288,6 +292,7 @@ void add_conform_command(CLI::App &app, int &status)
     c->add_option("--start", a->start, "First seed")->capture_default_str();
     c->add_option("--operations", a->operations, "Operations of a random workload")->capture_default_str();
     c->add_flag("--edge-cases", a->edge_cases, "Random workloads with arguments that must be refused");
+    c->add_flag("--crowded", a->crowded, "Random workloads in which several want nearly all of VRAM at once");
     c->add_flag("--self", a->self, "Compare the model with itself; needs no kernel");
     c->add_flag("--no-shrink", a->no_shrink, "Do not look for the smallest workload that differs");
     c->add_option("--max-failures", a->max_failures, "Stop after so many workloads that differ")

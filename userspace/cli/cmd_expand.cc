@@ -18,6 +18,7 @@ struct expand_arguments {
     std::string file;
     input in;
     std::optional<u64> swarm;
+    workload::swarm_options swarm_options;
     std::string output;
 };
 
@@ -25,7 +26,8 @@ int expand(const expand_arguments &a)
 {
     if (a.swarm.has_value() != a.file.empty())
         throw std::runtime_error("what to expand: a scenario, or --swarm SEED");
-    const workload::workload w = a.swarm ? workload::make_swarm(*a.swarm) : load(a.file, a.in);
+    const workload::workload w =
+        a.swarm ? workload::make_swarm(*a.swarm, a.swarm_options) : load(a.file, a.in);
     if (!a.output.empty()) {
         workload::write_file(w, a.output);
         return 0;
@@ -54,6 +56,8 @@ void add_expand_command(CLI::App &app, int &status)
     c->add_option("--swarm", a->swarm,
                   "The random workload of this seed, as `vramlab conform --swarm` runs it")
         ->type_name("SEED");
+    c->add_flag("--crowded", a->swarm_options.crowded,
+                "With --swarm: one of those of `vramlab conform --crowded`");
     add_input_options(*c, a->in);
     c->add_option("-o,--output", a->output, "File (.jsonl or .jsonl.zst) instead of the standard output")
         ->type_name("FILE");

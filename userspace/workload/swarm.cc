@@ -86,7 +86,8 @@ void swarm_generator::make_system()
 {
     device_config &d = w_.system.device;
     const u64 vram_mib[] = {4, 8, 16, 16, 16, 24};
-    d.vram_size_bytes = vram_mib[rng_.below(6)] * MiB + (chance(25) ? rng_.below(256) * page : 0);
+    d.vram_size_bytes =
+        vram_mib[rng_.below(o_.crowded ? 2 : 6)] * MiB + (chance(25) ? rng_.below(256) * page : 0);
     d.gtt_size_bytes = (chance(20) ? rng_.between(4, 24) : 64) * MiB;
     d.vram_bandwidth = rng_.between(1, 512) * GiB;
     d.link_bandwidth = rng_.between(1, 32) * GiB;
@@ -100,7 +101,8 @@ void swarm_generator::make_system()
             make_limits(c);
             w_.system.cgroups.push_back(c);
         }
-    const u32 processes = static_cast<u32>(rng_.between(chance(85) ? 2 : 1, o_.processes_max));
+    const u32 processes = static_cast<u32>(o_.crowded ? rng_.between(2, 3)
+                                                      : rng_.between(chance(85) ? 2 : 1, o_.processes_max));
     for (u32 i = 1; i <= processes; i++) {
         process_config p;
         p.process = i;
@@ -113,6 +115,8 @@ void swarm_generator::make_system()
 
 u64 swarm_generator::random_size()
 {
+    if (o_.crowded && chance(80)) // a dozen of them fill VRAM
+        return w_.system.device.vram_size_bytes / page / rng_.between(10, 14) * page;
     if (chance(5))
         return 2 * MiB * rng_.between(1, 2);
     u64 pages = u64{1} << rng_.below(10);
@@ -135,7 +139,7 @@ bool swarm_generator::open_vm(u32 process)
 
 bool swarm_generator::create(bool begin, swarm_vm &vm)
 {
-    if (state_.bos.size() >= o_.bos_max)
+    if (state_.bos.size() >= (o_.crowded ? o_.bos_max / 2 : o_.bos_max))
         return false;
     request r = make_request(request_kind::bo_create, vm);
     r.bo = state_.next_tag++;
@@ -151,7 +155,11 @@ bool swarm_generator::create(bool begin, swarm_vm &vm)
     r.preferred = domains[rng_.below(8)];
     if (chance(40))
         r.allowed = r.preferred | static_cast<u32>(rng_.below(8));
-    if (chance(45))
+    if (o_.crowded && chance(85)) {
+        r.preferred = domain_vram;
+        r.allowed = chance(70) ? domain_vram : domain_vram | domain_gtt;
+    }
+    if (chance(o_.crowded ? 10 : 45))
         r.flags |= bo_vm_private;
     if (chance(12))
         r.flags |= bo_contiguous;
@@ -211,7 +219,9 @@ void swarm_generator::define_list(swarm_vm &vm, bool contended)
 {
     std::vector<u64> tags = state_.held(vm, false, true);
     rng_.shuffle(tags);
-    if (!contended || tags.size() > 12)
+    if (o_.crowded && contended)
+        tags.resize(state_.count_within(tags, w_.system.device.vram_size_bytes / 100 * rng_.between(70, 97)));
+    else if (!contended || tags.size() > 12)
         tags.resize(std::min<std::size_t>(tags.size(), 1 + rng_.below(contended ? 12 : 8)));
     if (tags.size() > 1 && chance(5))
         tags.push_back(tags.front());
@@ -431,7 +441,9 @@ void swarm_generator::edge_case(swarm_vm &vm)
 void swarm_generator::one_operation()
 {
     swarm_vm &vm = any_vm();
-    const u64 draw = rng_.below(100);
+    u64 draw = rng_.below(100);
+    if (o_.crowded && chance(50)) // most of it at the same time
+        draw = chance(10) ? 20 : 87;
     if (draw < 14)
         create(false, vm);
     else if (draw < 20)
@@ -483,18 +495,20 @@ void swarm_generator::one_operation()
 void swarm_generator::warm_up()
 {
     for (const process_config &p : w_.system.processes)
-        for (u64 n = chance(30) ? 2 : 1; n > 0; n--)
+        for (u64 n = !o_.crowded && chance(30) ? 2 : 1; n > 0; n--)
             open_vm(p.process);
-    for (u64 n = rng_.between(8, 28); n > 0; n--)
+    for (u64 n = (o_.crowded ? rng_.between(20, 28) : rng_.between(8, 28)); n > 0; n--)
         create(false, any_vm());
-    for (u64 n = rng_.between(4, 20); n > 0; n--)
+    for (u64 n = o_.crowded ? rng_.below(6) : rng_.between(4, 20); n > 0; n--)
         share(any_vm());
 }
 
 workload swarm_generator::make(u64 seed)
 {
-    w_.name = "swarm-" + std::to_string(seed);
-    w_.description = o_.edge_cases ? "random, with refused arguments" : "random";
+    w_.name = (o_.crowded ? "swarm-crowded-" : "swarm-") + std::to_string(seed);
+    w_.description = o_.edge_cases ? "random, with refused arguments"
+                     : o_.crowded  ? "random, crowded"
+                                   : "random";
     make_system();
     warm_up();
     while (w_.operations.size() < o_.operations)

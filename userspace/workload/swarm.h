@@ -14,6 +14,8 @@ struct swarm_options {
     // Arguments that the uAPI must refuse as well (handles that are gone, bits that do not exist). Such a
     // workload does not pass the checker; it can be run but not read back.
     bool edge_cases = false;
+    // Several submit lists of most of VRAM at the same time: whoever makes room then meets locks of others.
+    bool crowded = false;
 };
 
 workload make_swarm(u64 seed, const swarm_options &options = {});

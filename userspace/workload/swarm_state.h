@@ -52,6 +52,16 @@ struct swarm_state {
         return tags;
     }
 
+    // How many of the tags, from the first, are not larger than that together.
+    std::size_t count_within(const std::vector<u64> &tags, u64 bytes)
+    {
+        std::size_t n = 0;
+        for (u64 sum = 0; n < tags.size(); n++)
+            if ((sum += find_bo(tags[n])->size_bytes) > bytes)
+                break;
+        return n;
+    }
+
     // The VM's handle goes, and its pins.
     void drop(swarm_vm &vm, u64 tag)
     {

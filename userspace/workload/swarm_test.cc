@@ -10,10 +10,10 @@
 namespace vramlab::workload {
 namespace {
 
-TEST(swarm, passes_the_checker)
+void expect_well_formed(const swarm_options &options, u64 seeds)
 {
-    for (u64 seed = 1; seed <= 500; seed++) {
-        const workload w = make_swarm(seed);
+    for (u64 seed = 1; seed <= seeds; seed++) {
+        const workload w = make_swarm(seed, options);
         const defect system = check_system(w.system);
         ASSERT_FALSE(system) << "seed " << seed << ": " << system.problem;
         checker c;
@@ -26,6 +26,14 @@ TEST(swarm, passes_the_checker)
         const defect d = c.finish();
         ASSERT_FALSE(d) << "seed " << seed << ": " << d.problem;
     }
+}
+
+TEST(swarm, passes_the_checker)
+{
+    expect_well_formed({}, 500);
+    swarm_options crowded;
+    crowded.crowded = true;
+    expect_well_formed(crowded, 200);
 }
 
 TEST(swarm, same_seed_same_workload)
