@@ -7,7 +7,7 @@ VRAMLAB = $(BUILD)/cli/vramlab
 export VRAMLAB_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/vramlab
 
 .DEFAULT_GOAL := help
-.PHONY: help demo model test check check-full kernel kernel-qemu kunit matrix verify drivers guest-root igt vm-demo conform cases vm-trace bench calibration tables mutants fuzz docs style format setup clean
+.PHONY: help demo model test check check-full kernel kernel-qemu kunit matrix verify drivers guest-root igt vm-demo conform coverage cases vm-trace bench calibration tables mutants fuzz docs style format setup clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -66,6 +66,10 @@ vm-demo: model kernel-qemu ## a picture: drawn by vttm, shown by virtio-gpu, unh
 
 conform: model kernel ## model against kernel: every reproducer and 3,000 random workloads
 	@scripts/run-conform $(VRAMLAB)
+
+coverage: ## which branches of the modelled kernel functions, and of the model, conformance takes, by function (COVERAGE_SEEDS, default 300)
+	@scripts/setup model kernel
+	@scripts/run-coverage --missing $(or $(COVERAGE_SEEDS),300)
 
 cases: model kernel ## the table of reproducers: what each needs to fail, verdict on model and kernel
 	@$(VRAMLAB) cases --backend=model

@@ -15,18 +15,33 @@ _target_names() {
 	esac
 }
 
-# build_names TARGET DEBUG UPTO: set FRAGMENTS, and VARIANT, TREE, BUILD, OUTPUT.
+# build_names TARGET KIND UPTO: set FRAGMENTS, KERNEL_VARIABLES, and VARIANT, TREE, BUILD, OUTPUT. KIND is "", debug or gcov.
 build_names() {
 	local target=$1
 	[[ " ${TARGETS[*]} " = *" $target "* ]] || die "no target '$target'; targets: ${TARGETS[*]}"
 	FRAGMENTS=("$CONFIG_DIR/common" "$CONFIG_DIR/$target")
-	[ -z "$2" ] || FRAGMENTS+=("$CONFIG_DIR/debug")
+	[ -z "$2" ] || FRAGMENTS+=("$CONFIG_DIR/$2")
+	KERNEL_VARIABLES=()
+	[ "$2" != gcov ] || mapfile -t KERNEL_VARIABLES < <(gcov_variables)
 	_target_names "$target"
-	variant_names "-$target${2:+-debug}" "$3"
+	variant_names "-$target${2:+-$2}" "$3"
 	BUILD=$VARIANT/build
 	# A link to what was built last: kernel and modules that belong together.
 	OUTPUT=$VARIANT/output
 }
+
+# What make is told so that branches are counted in the modelled sources, whatever their Makefiles say. Branches are put in before
+# functions are inlined, so that those of the source are counted, once.
+gcov_variables() {
+	local file
+	coverage_files | while read -r file; do
+		file=${file##*/}
+		printf 'GCOV_PROFILE_%s.o=y\nCFLAGS_%s.o=-fno-early-inlining\n' "${file%.c}" "${file%.c}"
+	done
+}
+
+# The kernel's files that are modelled.
+coverage_files() { sed -nE 's/^kernel +([^ ]+\.c)$/\1/p' "$VRAMLAB_TOP/scripts/coverage/modelled"; }
 
 kernel_cc() { if command -v ccache >/dev/null; then echo 'ccache gcc'; else echo gcc; fi; }
 
@@ -38,7 +53,7 @@ kernel_make() {
 	# directory lets variants share what ccache has.
 	env -u ARCH -u CROSS_COMPILE -u MAKEFLAGS -u KCONFIG_CONFIG LC_ALL=C KBUILD_BUILD_USER=vramlab KBUILD_BUILD_HOST=vramlab \
 		KBUILD_BUILD_VERSION=1 KBUILD_BUILD_TIMESTAMP='Thu Jan  1 00:00:00 UTC 1970' CCACHE_BASEDIR="$VARIANT" \
-		make -C "$TREE" ARCH="$KERNEL_ARCH" O="$BUILD" CC="${KERNEL_CC:-$cc}" HOSTCC="$cc" "$@"
+		make -C "$TREE" ARCH="$KERNEL_ARCH" O="$BUILD" CC="${KERNEL_CC:-$cc}" HOSTCC="$cc" "${KERNEL_VARIABLES[@]}" "$@"
 }
 
 # Write .config from the fragments; every line of them must hold in the result.
@@ -116,7 +131,7 @@ kernel_build() {
 	local key
 	need flex kernel; need bison kernel; need bc kernel; need depmod kernel
 	[ "$(uname -m)" = x86_64 ] || die "the lab's kernels are built on x86-64 machines only"
-	key=$({ cat "$VARIANT/tree.id" "${FRAGMENTS[@]}"; gcc --version; } | sha256sum | cut -c1-16)
+	key=$({ cat "$VARIANT/tree.id" "${FRAGMENTS[@]}"; printf %s "${KERNEL_VARIABLES[*]}"; gcc --version; } | sha256sum | cut -c1-16)
 	if [ -d "$VARIANT/output-$key" ] && [ "$OUTPUT" -ef "$VARIANT/output-$key" ]; then
 		say "${VARIANT##*/} is up to date ($(elapsed))"
 		return
