@@ -44,7 +44,7 @@ TEST_P(bounds, of_random_workloads)
     }
     EXPECT_GT(bounded, 60u);
     EXPECT_GT(link, 40u);
-    EXPECT_GT(stall, 10u);
+    EXPECT_GT(stall, 6u); // half of the devices overlap, which hides some
 }
 
 TEST_P(bounds, of_shipped_scenarios)
