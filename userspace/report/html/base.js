@@ -94,7 +94,7 @@ function dataTable(caption, head, rows, words) {
     return el(tag, attributes, c && typeof c === "object" && !(c instanceof Node) ? c.text : c);
   };
   return el("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": caption},
-    el("table", {}, el("caption", {}, caption),
+    el("table", {}, el("caption", {}, el("span", {}, caption)),
       el("thead", {}, el("tr", {}, head.map((h, i) => cell("th", h, i, {scope: "col"})))),
       el("tbody", {}, rows.map(row => el("tr", {}, row.map((c, i) =>
         i ? cell("td", c, i, {}) : cell("th", c, i, {scope: "row"})))))));

@@ -65,11 +65,11 @@ function decisionsBadge(run) {
 function overviewTable(scenario, process) {
   const failures = r => metricOf(r, process, "failed_submissions") + metricOf(r, process, "failed_operations");
   const columns = [["frames", "frames"], ["average", "frame_time_avg_ms"], ["p99", "frame_time_p99_ms"], ["longest", "frame_time_max_ms"],
-    ["evictions", "evictions"], ["over the link, a frame", "link_read_bytes_per_frame"],
-    ["back within 1 s", "reversals_1s"]];
+    ["evictions", "evictions"], ["link/frame", "link_read_bytes_per_frame"],
+    ["back in 1 s", "reversals_1s"]];
   // Of the whole run, whichever process is shown: what one had to read depends on the others.
   const bounds = (scenario.runs.find(r => r.bounds.length) || {bounds: []}).bounds.map(b => b[0]);
-  return dataTable("Policies side by side; decisions are checked against the kernel, or the model's alone" +
+  return dataTable("Policies side by side; decisions are checked against the kernel, or the model's alone; link/frame: bytes read over the link, by moves and remotely" +
     (bounds.length ? "; x lower: of all processes, beside the least that any policy could have caused that knew the future (-: that is 0)" : ""),
     ["policy", "decisions", "failed", ...columns.map(c => c[0]), ...bounds],
     scenario.runs.map(r => [r.policy, decisionsBadge(r), {text: formatCount(failures(r)), class: failures(r) ? "worst" : ""},
