@@ -6,6 +6,8 @@
 
 namespace vramlab::calibration {
 
+inline constexpr u64 draw_seed = 1; // of whoever draws for people: the same draws everywhere
+
 // The priors of draw number `draw`, in the plan's order: each that may vary is multiplied by a factor drawn
 // evenly from 1 - spread to 1 + spread (in per mille, so that it is the same everywhere). Each prior has a
 // stream of its own.

@@ -16,8 +16,6 @@ namespace vramlab::cli {
 
 namespace {
 
-constexpr u64 draw_seed = 1; // that of vramlab calibrate: the same draws
-
 // All that a plan says of its scenario but what it fits, with one draw of its priors.
 std::vector<std::string> settings_of(const calibration::plan &plan, const calibration::drawn &d)
 {
@@ -74,7 +72,7 @@ drawn_items draw_items(const sweep_arguments &a, const calibration::plan &plan, 
     drawn_items out;
     std::vector<std::vector<workload::setting>> drawn;
     for (u64 i = 0; i < draws; i++) {
-        const calibration::drawn d = calibration::draw_priors(plan, draw_seed, i);
+        const calibration::drawn d = calibration::draw_priors(plan, calibration::draw_seed, i);
         out.clamped += d.clamped;
         drawn.push_back(without(settings_of(plan, d), own));
     }

@@ -37,7 +37,6 @@ struct calibrate_arguments {
 
 // The averages have one digit after the point.
 constexpr double close_enough = 0.05;
-constexpr u64 draw_seed = 1;
 
 std::string path_of(const std::string &scenario)
 {
@@ -117,7 +116,7 @@ public:
         const cal::draw_plan &d = plan_.draws;
         std::vector<cal::drawn> draws;
         for (u64 i = 0; i < a_.draws; i++) {
-            draws.push_back(cal::draw_priors(plan_, draw_seed, i));
+            draws.push_back(cal::draw_priors(plan_, cal::draw_seed, i));
             r.clamped += draws.back().clamped;
         }
         // By draw, the priors as they are last; then by demand and policy.

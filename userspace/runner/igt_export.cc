@@ -88,7 +88,7 @@ const char *state_macro(backend::task_state s)
     throw std::logic_error("a task in no state");
 }
 
-std::string quoted(std::string_view text)
+std::string c_string(std::string_view text)
 {
     std::string out = "\"";
     for (const char c : text) {
@@ -194,7 +194,7 @@ void append_request(std::string &out, const request &r, std::size_t index)
 
 std::string cgroup_initializer(const cgroup_config &c)
 {
-    return fmt::format("{{ {}, {}, {}, {}{} }}", quoted(c.path), c.min_bytes, c.low_bytes, c.max_bytes,
+    return fmt::format("{{ {}, {}, {}, {}{} }}", c_string(c.path), c.min_bytes, c.low_bytes, c.max_bytes,
                        c.max_bytes > ~u64{0} >> 1 ? "u" : "");
 }
 
@@ -229,7 +229,7 @@ void append_state(std::string &out, const std::string &state)
         const std::size_t end = std::min(state.find('\n', at), state.size());
         const std::string line = state.substr(at, end - at);
         if (!line.starts_with("task ") && !line.starts_with("charge "))
-            out += "\n\t" + quoted(line + "\n");
+            out += "\n\t" + c_string(line + "\n");
         at = end + 1;
     }
     out += ";\n\n";
@@ -245,7 +245,7 @@ void append_cgroups(std::string &out, const igt_export &e)
     out += "\t{}\n};\n\nstatic const char *const members[] = {\n";
     for (const process_config &p : e.w.system.processes)
         if (!p.cgroup.empty())
-            out += fmt::format("\t[{}] = {},\n", p.process, quoted(p.cgroup));
+            out += fmt::format("\t[{}] = {},\n", p.process, c_string(p.cgroup));
     // Whoever has the highest number may be in none.
     out += fmt::format("\t[{}] = NULL,\n}};\n\n", processes_max + 1);
 }
@@ -301,7 +301,7 @@ std::string igt_source(const igt_export &e)
     for (const std::string &verdict : e.verdicts)
         out += comment(verdict);
     out += " */\n#include \"igt.h\"\n#include \"igt_vttm_replay.h\"\n\n";
-    out += fmt::format("IGT_TEST_DESCRIPTION({});\n\n", quoted(about));
+    out += fmt::format("IGT_TEST_DESCRIPTION({});\n\n", c_string(about));
     append_lists(out, e);
     append_calls(out, e);
     append_state(out, e.state);
@@ -310,7 +310,7 @@ std::string igt_source(const igt_export &e)
     out += fmt::format("int igt_main()\n{{\n\tigt_describe(\"What {} does\");\n"
                        "\tigt_subtest({})\n\t\tvttm_replay(&replay);\n"
                        "\tigt_fixture()\n\t\tvttm_replay_restore();\n}}\n",
-                       e.policy, quoted(igt_subtest_name(e.w)));
+                       e.policy, c_string(igt_subtest_name(e.w)));
     return out;
 }
 
