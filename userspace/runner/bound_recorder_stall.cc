@@ -60,15 +60,6 @@ void bound_recorder::set_births(const std::vector<const submission *> &jobs,
 
 namespace {
 
-// Of devices whose configuration can say so.
-template <typename Device> bool overlaps(const Device &d)
-{
-    if constexpr (requires { d.overlap; })
-        return d.overlap;
-    else
-        return false;
-}
-
 // More than this no job takes (gpu::duration_max_ns), though it may with all in VRAM.
 constexpr u128 ideal_max_ns = u128{1} << 60;
 
@@ -89,7 +80,7 @@ std::optional<bound_recorder::lost_time> bound_recorder::finish_stall() const
     if (other_engines_)
         return std::nullopt;
     const device_config &d = w_.system.device;
-    lost_time out{{d.vram_size_bytes, d.vram_bandwidth, d.link_bandwidth, overlaps(d), {}, {}, {}}, 0};
+    lost_time out{{d.vram_size_bytes, d.vram_bandwidth, d.link_bandwidth, d.overlap, {}, {}, {}}, 0};
     bounds::stall_instance &in = out.question;
     const std::vector<const submission *> jobs = by_start();
     in.steps.resize(jobs.size());

@@ -32,6 +32,7 @@ void run_file_order(const workload::workload &w, operation_runner &r, run_result
                 r.backend().advance(op.at_ns);
             break;
         case op_kind::sleep:
+        case op_kind::cpu:
         case op_kind::vblank:
         case op_kind::end:
             throw workload_error(

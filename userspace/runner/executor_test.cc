@@ -118,6 +118,21 @@ TEST(TimeOrder, VblankIsTheNextMultiple)
     EXPECT_EQ(f.calls, (calls{"16: submit 1 #1", "32: submit 1 #2"}));
 }
 
+// A program that computes between its submissions, and one that goes on meanwhile.
+TEST(TimeOrder, TheCpuOfOneIsNotThatOfAnother)
+{
+    builder b(workload::order_kind::time);
+    b.at(op_kind::cpu, 1, 16);
+    b.submit(1, 1);
+    b.at(op_kind::cpu, 1, 16);
+    b.submit(1, 1);
+    b.at(op_kind::cpu, 2, 20);
+    b.submit(2, 1);
+    fake_backend f;
+    execute(b.w, f);
+    EXPECT_EQ(f.calls, (calls{"16: submit 1 #1", "20: submit 2 #1", "32: submit 1 #2"}));
+}
+
 TEST(TimeOrder, EndCutsProgramsOff)
 {
     builder b(workload::order_kind::time);

@@ -62,6 +62,8 @@ const char *op_name(const operation &op)
         return "advance";
     case op_kind::sleep:
         return "sleep";
+    case op_kind::cpu:
+        return "cpu";
     case op_kind::vblank:
         return "vblank";
     case op_kind::wait_back:

@@ -148,6 +148,9 @@ void time_order::run_operation(program &p)
     case op_kind::sleep:
         ready_ns = std::max(op.at_ns, now_ns);
         break;
+    case op_kind::cpu:
+        ready_ns = now_ns + std::min(op.period_ns, never_ns - 1 - now_ns);
+        break;
     case op_kind::vblank:
         if (!op.period_ns)
             throw workload_error(op.line, "vblank with a period of 0, expected nanoseconds");

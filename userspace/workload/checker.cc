@@ -25,6 +25,7 @@ defect check_order(const operation &op, order_kind order)
                     "order \"file\""};
         return {};
     case op_kind::sleep:
+    case op_kind::cpu:
     case op_kind::vblank:
     case op_kind::end:
         if (order != order_kind::time)
@@ -179,6 +180,7 @@ defect checker::take_control(const operation &op)
         return {};
     case op_kind::sleep:
         return take_sleep(op);
+    case op_kind::cpu:
     case op_kind::vblank:
     case op_kind::frame:
         return check_idle(op.process);

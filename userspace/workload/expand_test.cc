@@ -74,6 +74,31 @@ scanout = "self"
   skew = 1
 )";
 
+// The CPU's time comes before each submission, not once a frame.
+TEST(expand, submissions_take_the_programs_cpu)
+{
+    const std::string ops = operations_of(expanded(R"(vramlab = 1
+name = "s"
+duration = "10ms"
+[device]
+vram_size = "64MiB"
+[[process]]
+name = "p"
+frames = 1
+submissions = 2
+submit_cpu = "250us"
+  [[process.group]]
+  name = "g"
+  count = 1
+  size = "1MiB"
+)"));
+    const std::string cpu = R"({"op":"cpu","p":1,"for_ns":250000})";
+    const std::size_t first = ops.find(cpu), second = ops.find(cpu, first + 1);
+    ASSERT_NE(second, std::string::npos) << ops;
+    EXPECT_LT(first, ops.find("\"op\":\"submit\""));
+    EXPECT_GT(second, ops.find("\"op\":\"submit\""));
+}
+
 // 1 MiB touched: the L2 serves a quarter of it, wherever it is; of the rest, the memory-side cache half, in
 // VRAM only.
 TEST(expand, caches_are_in_front_of_what_they_serve)

@@ -110,6 +110,13 @@ void expander::submit_frame(expanded_process &p)
         for (u32 index = 0; index < p.spec->submissions; index++) {
             const request r = define_submission(p, vm, index);
 
+            if (p.spec->submit_cpu_ns) {
+                operation op = make(op_kind::cpu, p.number, p.spec->line);
+
+                op.period_ns = p.spec->submit_cpu_ns;
+                push(std::move(op));
+            }
+
             request_of(p, r.vm, r.kind, p.spec->line) = r;
         }
     }

@@ -13,6 +13,7 @@ inline constexpr u64 page_bytes = 4096;
 inline constexpr u64 size_max_bytes = u64{1} << 44;   // of a BO, VRAM, GTT, or all that one touch set touches
 inline constexpr u64 bandwidth_min = u64{1} << 20;    // bytes a second
 inline constexpr u64 bandwidth_max = u64{1} << 50;    // bytes a second
+inline constexpr u64 cpu_max_ns = 60 * ns_per_s;      // of a submission
 inline constexpr u64 copy_latency_max_ns = ns_per_s;  // fixed part of a copy
 inline constexpr u32 log2_max_mbps_max = 31;          // shift of the move budget
 inline constexpr u64 compute_max_ns = u64{1} << 44;   // of one submission: 4.9 hours

@@ -38,6 +38,7 @@ constexpr op_name op_names[] = {
     {"run", op_kind::run, {}},
     {"advance", op_kind::advance, {}},
     {"sleep", op_kind::sleep, {}},
+    {"cpu", op_kind::cpu, {}},
     {"vblank", op_kind::vblank, {}},
     {"wait_back", op_kind::wait_back, {}},
     {"flip", op_kind::flip, {}},

@@ -97,6 +97,10 @@ template <typename codec, typename any_operation> void transfer_operation(codec 
         c.integer("p", op.process, 0, process_max);
         c.integer("at_ns", op.at_ns, 0, time_max_ns);
         break;
+    case op_kind::cpu:
+        c.integer("p", op.process, 1, process_max);
+        c.integer("for_ns", op.period_ns, 1, cpu_max_ns);
+        break;
     case op_kind::vblank:
         c.integer("p", op.process, 1, process_max);
         c.integer("period_ns", op.period_ns, 1, time_max_ns);

@@ -271,6 +271,8 @@ TEST(reader_error, order_and_time)
         {
             {R"({"op":"sleep","p":1,"at_ns":1})",
              "8: \"sleep\" in a workload of order \"file\", expected order \"time\""},
+            {R"({"op":"cpu","p":1,"for_ns":1})",
+             "8: \"cpu\" in a workload of order \"file\", expected order \"time\""},
             {R"({"op":"vblank","p":1,"period_ns":1})",
              "8: \"vblank\" in a workload of order \"file\", expected order \"time\""},
             {R"({"op":"end","at_ns":1})",
@@ -304,6 +306,8 @@ TEST(reader_error, order_and_time)
                "8: \"run\" in a workload of order \"time\", expected order \"file\""},
               {R"({"op":"advance","at_ns":1})",
                "8: \"advance\" in a workload of order \"time\", expected order \"file\""},
+              {R"({"op":"cpu","p":1,"for_ns":60000000001})",
+               "8: cpu: key \"for_ns\" is 60000000001, expected an integer from 1 to 60000000000"},
               {R"({"op":"vblank","p":1,"period_ns":0})",
                "8: vblank: key \"period_ns\" is 0, expected an integer from 1 to 1152921504606846976"},
               {R"({"op":"sleep","p":3,"at_ns":0})", "8: unknown process 3, expected 1 to 2"},

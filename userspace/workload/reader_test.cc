@@ -87,7 +87,7 @@ const char file_order[] =
     "\n";
 
 const char time_order[] =
-    R"({"vramlab":1,"name":"t","order":"time","operations":8,)"
+    R"({"vramlab":1,"name":"t","order":"time","operations":9,)"
     R"("device":{"vram_size":4096,"gtt_size":4096,"vram_bandwidth":1048576,"link_bandwidth":1048576,)"
     R"("copy_latency_ns":0,"log2_max_mbps":0},"processes":[{"p":1,"name":"a"}]})"
     "\n"
@@ -96,6 +96,8 @@ const char time_order[] =
     R"({"op":"sleep","p":1,"at_ns":10})"
     "\n"
     R"({"op":"frame","p":1})"
+    "\n"
+    R"({"op":"cpu","p":1,"for_ns":250000})"
     "\n"
     R"({"op":"vblank","p":1,"period_ns":16666666})"
     "\n"

@@ -79,8 +79,9 @@ struct process_spec {
     u32 vms = 1;
     u64 start_ns = 0;
     allocation_kind allocation = allocation_kind::grouped;
-    u32 submissions = 1; // a frame, each VM; 0: an idle process
-    u64 compute_ns = 0;  // a submission
+    u32 submissions = 1;   // a frame, each VM; 0: an idle process
+    u64 compute_ns = 0;    // a submission
+    u64 submit_cpu_ns = 0; // of the program's CPU, before each submission
     u32 frames_in_flight = 2;
     present_kind present = present_kind::fifo;
     u32 refresh_hz = 60;

@@ -152,6 +152,7 @@ process_spec parse_process(const toml::table &table, const std::string &file)
                                              allocation_kind::grouped);
     p.submissions = f.integer32("submissions", 0, 1024, 1);
     p.compute_ns = f.time("compute", 0, compute_max_ns, 0);
+    p.submit_cpu_ns = f.time("submit_cpu", 0, cpu_max_ns, 0);
     p.frames_in_flight = f.integer32("frames_in_flight", 1, 1024, 2);
     parse_present(f, p);
     for (const toml::table *t : f.tables("group", group_max))

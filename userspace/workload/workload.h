@@ -27,6 +27,7 @@ enum class op_kind : u8 {
     run, // all tasks under way are stepped in an order drawn from `seed` until all are idle (order file only)
     advance,   // clock to at_ns if that is later than now (order file only)
     sleep,     // process: not before at_ns (order time only)
+    cpu,       // process: busy on its CPU for period_ns (order time only)
     vblank,    // process: not before the next multiple of period_ns after now (order time only)
     wait_back, // process, vm: until all but the newest `back` submissions of the VM are finished, others go
                // on meanwhile
