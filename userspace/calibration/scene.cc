@@ -42,6 +42,16 @@ void add_settings(std::vector<std::string> &to, const std::vector<std::string> &
         to.push_back(fmt::format("{}={}", path, quantity_text(unit, value)));
 }
 
+std::vector<std::string> plan_settings(const plan &p, const std::vector<u64> &priors)
+{
+    std::vector<std::string> settings = p.settings;
+    for (const choice &c : p.choices)
+        settings.push_back(c.path + "=" + c.value);
+    for (std::size_t i = 0; i < p.priors.size(); i++)
+        add_settings(settings, p.priors[i].paths, p.priors[i].unit, priors[i]);
+    return settings;
+}
+
 const report::metric_descriptor *find_metric(const std::string &name)
 {
     for (const report::metric_descriptor &d : report::metric_table())
@@ -89,13 +99,11 @@ run_request scene::request(u64 demand_bytes, const scalars &at, const variation 
     r.scenario = plan_.scenario;
     r.policy = v.policy.empty() ? plan_.policy : v.policy;
     r.seed = v.seed;
-    r.settings = plan_.settings;
-    for (const choice &c : plan_.choices)
-        r.settings.push_back(c.path + "=" + c.value);
-    for (std::size_t i = 0; i < plan_.priors.size(); i++) {
-        const prior &p = plan_.priors[i];
-        add_settings(r.settings, p.paths, p.unit, v.priors.empty() ? p.value : v.priors[i]);
-    }
+    std::vector<u64> priors = v.priors;
+    if (priors.empty())
+        for (const prior &p : plan_.priors)
+            priors.push_back(p.value);
+    r.settings = plan_settings(plan_, priors);
     for (std::size_t i = 0; i < scalar_count; i++)
         add_settings(r.settings, plan_.fit[i].paths, plan_.fit[i].unit, at[i] / plan_.fit[i].divide);
     r.settings.insert(r.settings.end(), v.more.begin(), v.more.end());

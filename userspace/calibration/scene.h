@@ -58,6 +58,8 @@ private:
     u32 scale_ = 1;
 };
 
+// What a plan says of its scenario but what it fits: settings, choices, priors. priors: in the plan's order.
+std::vector<std::string> plan_settings(const plan &p, const std::vector<u64> &priors);
 // "path=value" for each path of a prior or scalar.
 void add_settings(std::vector<std::string> &to, const std::vector<std::string> &paths, quantity unit,
                   u64 value);

@@ -19,11 +19,7 @@ namespace {
 // All that a plan says of its scenario but what it fits, with one draw of its priors.
 std::vector<std::string> settings_of(const calibration::plan &plan, const calibration::drawn &d)
 {
-    std::vector<std::string> settings = plan.settings;
-    for (const calibration::choice &c : plan.choices)
-        settings.push_back(c.path + "=" + c.value);
-    for (std::size_t i = 0; i < plan.priors.size(); i++)
-        calibration::add_settings(settings, plan.priors[i].paths, plan.priors[i].unit, d.priors[i]);
+    std::vector<std::string> settings = calibration::plan_settings(plan, d.priors);
     const std::vector<std::string> link = calibration::link_settings(plan, d.link);
     settings.insert(settings.end(), link.begin(), link.end());
     return settings;

@@ -190,7 +190,7 @@ void check_names(const cal::plan &p, const std::vector<cal::prediction> &predict
 
 int calibrate(const calibrate_arguments &a)
 {
-    const fs::path beside = fs::path(scenario_directory()).parent_path() / "calibration";
+    const fs::path beside = calibration_directory();
     const cal::plan plan = cal::read_plan(a.file.empty() ? (beside / "game.toml").string() : a.file);
     calibration_report r;
     r.plan = &plan;

@@ -161,7 +161,7 @@ std::vector<sweep_item> plan_items(const cliff_arguments &a, const cliff_steps &
 {
     if (!a.bands)
         return items_of(steps, solver, vram_bytes);
-    const std::string file = a.plan.empty() ? scenario_directory() + "/../calibration/game.toml" : a.plan;
+    const std::string file = a.plan.empty() ? calibration_directory() + "/game.toml" : a.plan;
     drawn_items drawn = draw_items(a.of, calibration::read_plan(file), steps, a.bands);
     if (drawn.clamped)
         fmt::print(stderr, "{}: {} drawn values were clamped to what a scenario takes\n", file,

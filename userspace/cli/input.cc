@@ -128,6 +128,11 @@ std::string scenario_directory()
         "the scenarios were not found: set VRAMLAB_SCENARIOS to userspace/scenarios of the vramlab sources");
 }
 
+std::string calibration_directory()
+{
+    return (std::filesystem::path(scenario_directory()).parent_path() / "calibration").string();
+}
+
 std::vector<std::string> files_in(const std::string &directory)
 {
     std::vector<std::string> out;

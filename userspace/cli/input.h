@@ -50,6 +50,8 @@ int guarded(const std::string &file, const std::function<int()> &body);
 // The directory of the shipped scenarios: $VRAMLAB_SCENARIOS, above the executable, or in the source tree
 // this was built from. Throws std::runtime_error if there is none.
 std::string scenario_directory();
+// Likewise that of the shipped calibration plans, beside it.
+std::string calibration_directory();
 // Paths of the *.toml and *.jsonl[.zst] files in it, sorted.
 std::vector<std::string> files_in(const std::string &directory);
 

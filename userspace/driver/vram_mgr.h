@@ -39,6 +39,8 @@ struct vttm_vram_mgr final : kmd::ttm_resource_manager {
     // Scratch of a search, by a resource's first block. Apart from the resources, which are many and of which
     // few are ever in a search.
     std::vector<kmd::ttm_range_hint> hints;
+    // Of a search for a range: where it looked last, as the next address is mostly that of the next block.
+    kmd::block_id looked_at = kmd::no_block;
 };
 
 // amdgpu_vram_mgr_init(): makes the manager that of TTM_PL_VRAM. size_bytes is a multiple of 4096. root: of

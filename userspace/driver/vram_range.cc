@@ -13,9 +13,6 @@ using namespace kmd;
 
 namespace {
 
-// Where a search looked last: the next address is mostly that of the next block. no_block before the first.
-thread_local block_id looked_at = no_block;
-
 bool is_in(const gpu_buddy &mm, block_id b, u64 addr)
 {
     const u64 offset = gpu_buddy_block_offset(mm, b);
@@ -42,7 +39,7 @@ block_id block_at(const gpu_buddy &mm, u64 addr, block_id near)
 // What extent_at() needs. No block is added, split or merged while a search is under way.
 void begin_search(vttm_vram_mgr &mgr)
 {
-    looked_at = no_block;
+    mgr.looked_at = no_block;
     if (mgr.hints.size() < mgr.mm.arena_used)
         mgr.hints.resize(mgr.mm.arena_used);
 }
@@ -50,7 +47,7 @@ void begin_search(vttm_vram_mgr &mgr)
 ttm_range_extent extent_at(ttm_resource_manager *man, u64 page)
 {
     vttm_vram_mgr &mgr = to_vram_mgr(man);
-    const block_id b = looked_at = block_at(mgr.mm, page << PAGE_SHIFT, looked_at);
+    const block_id b = mgr.looked_at = block_at(mgr.mm, page << PAGE_SHIFT, mgr.looked_at);
     const u64 start = gpu_buddy_block_offset(mgr.mm, b) >> PAGE_SHIFT;
     ttm_range_extent e{.start = start, .end = start + (gpu_buddy_block_size(mgr.mm, b) >> PAGE_SHIFT)};
     vttm_vram_mgr_resource *owner = gpu_buddy_block_is_allocated(mgr.mm[b]) ? mgr.owners[b] : nullptr;
